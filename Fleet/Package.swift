@@ -69,6 +69,7 @@ if FileManager.default.fileExists(atPath: Context.packageDirectory + "/../Integr
             name: "FleetTests",
             dependencies: [
                 "ApiConnector", "ApiConnectorFleet",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Servers", package: "IntegrationTests"),

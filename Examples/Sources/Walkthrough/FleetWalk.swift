@@ -40,8 +40,19 @@ private struct Counting<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
+/// A server that is overloaded.
+private struct Overloaded: DataRequestType {
+    let count: SharedCount
+
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        count.add()
+        return ApiResponse(to: request, status: 503)
+    }
+}
+
 extension Walk {
-    /// Runs four instances with one rate limit and one session, first without shared state and then with it.
+    /// Runs four instances with one rate limit, one retry budget and one session, first without shared state and then
+    /// with it.
     ///
     /// - Parameters:
     ///   - transport: The transport that sends the requests.
@@ -61,6 +72,15 @@ extension Walk {
                 // After a burst of 5, one call starts every 50 ms.
                 if isShared { try expect(time >= .milliseconds(1740), is: true, "whether the rate was kept") }
                 return "a limit of 20 a second, \(sharing(isShared)): the server got \(most) within a second"
+            }
+        }
+        begin("Four instances with one budget of 10 retries, and an overloaded server", at: environment)
+        for isShared in [false, true] {
+            await step {
+                try await retried(environment, isShared ? state : nil)
+            } check: { count in
+                try expect(count, is: isShared ? 50 : 80, "the number of requests")
+                return "40 calls, \(sharing(isShared)): the server got \(count) requests"
             }
         }
         begin("Four instances with one session", at: environment)
@@ -115,6 +135,40 @@ extension Walk {
             }
         }
         return (tally, sent.mostInASecond, ContinuousClock.now - start)
+    }
+
+    /// - Returns: How many requests the instances have sent.
+    private func retried(
+        _ environment: BackendEnvironment,
+        _ state: (@Sendable () throws -> any SharedState)?
+    ) async throws -> Int {
+        let sent = SharedCount()
+        let policy = RetryPolicy(
+            maximumAttemptCount: 100,
+            budget: RetryBudget(burstCount: 10, share: 0, countPerSecond: 0.001),
+            random: { 0 }
+        )
+        for _ in 0..<4 {
+            let server = Overloaded(count: sent)
+            let retrying =
+                if let state {
+                    AnyProvider(
+                        server.retrying(
+                            policy,
+                            sharedAs: SharedLimit(
+                                named: "retries",
+                                in: try state(),
+                                policy: SharedLimitPolicy(instanceCount: 4)
+                            )
+                        )
+                    )
+                } else {
+                    AnyProvider(server.retrying(policy))
+                }
+            let stock = NetworkConnector(environment: environment, provider: retrying, router: StockRouter.self)
+            _ = await stock.tally(of: 10)
+        }
+        return sent.count
     }
 
     /// - Returns: How often the instances have refreshed the token.

@@ -14,7 +14,7 @@ import Walkthrough
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Run four instances with one rate limit and one session, without and with shared state.",
+        abstract: "Run four instances with one rate limit, retry budget and session, without and with shared state.",
         discussion: """
             The instances share nothing but a folder. For Redis and several processes, run Scripts/fleet: the demo does not \
             depend on the package Fleet, which needs hiredis and a library for TLS.

@@ -19,7 +19,8 @@ import Walkthrough
             await walk.fleet(over: SystemProvider(), at: .stock(on: location)) { state }
         }
         #expect(walk.isAsExpected, "\(lines.text)")
-        #expect(walk.stepCount == 4)
+        #expect(walk.stepCount == 6)
+        #expect(lines.text.contains("40 calls, with shared state: the server got 50 requests\n"))
         #expect(lines.text.contains("an expired token, with shared state: 1 refresh\n"))
     }
 }

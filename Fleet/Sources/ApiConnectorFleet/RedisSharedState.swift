@@ -17,6 +17,7 @@ import Foundation
 ///   and an acquired lease ends by itself. A connection that does not reply for a second is closed.
 /// - A key is `{namespace/name}`, followed by a letter for its kind. This client does not follow the redirects of a
 ///   Redis Cluster. To use a cluster, connect to a proxy for it.
+/// - Each key has a time to live. Redis keeps a record without a lifetime for a year after it was last read or replaced.
 /// - Data is stored unencrypted. Encrypt secrets, for example with `SharedSessionStorage.encrypted(with:for:)`.
 ///
 /// If Redis loses its data, leases end and buckets are full. The next instance that refreshes a
@@ -40,7 +41,7 @@ public final class RedisSharedState: SharedState {
     /// The record of a key.
     public func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord
     {
-        let reply = try await run(.record, "r", key, [], within: limit)
+        let reply = try await run(.record, key, [], within: limit)
         guard let elements = reply.elements, elements.count == 2, let version = elements[0].integer else {
             throw unexpected(reply)
         }
@@ -57,7 +58,7 @@ public final class RedisSharedState: SharedState {
     ) async throws(ApiConnectorError) -> UInt64? {
         var arguments = [Data("\(version)".utf8), Data("\(lifetime.map { max($0.inMicroseconds, 1) } ?? 0)".utf8)]
         if let data { arguments.append(data) }
-        let reply = try await run(.replace, "r", key, arguments, within: limit)
+        let reply = try await run(.replace, key, arguments, within: limit)
         guard let new = reply.integer else { throw unexpected(reply) }
         return new < 0 ? nil : UInt64(new)
     }
@@ -70,7 +71,7 @@ public final class RedisSharedState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
         let arguments = [Data(owner.utf8), Data("\(max(duration.inMicroseconds, 1))".utf8)]
-        let reply = try await run(.acquire, "l", key, arguments, within: limit)
+        let reply = try await run(.acquire, key, arguments, within: limit)
         guard let number = reply.integer else { throw unexpected(reply) }
         return number < 0 ? nil : SharedLease(key: key, owner: owner, number: UInt64(number))
     }
@@ -78,7 +79,7 @@ public final class RedisSharedState: SharedState {
     /// Ends a lease.
     public func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
         let arguments = [Data(lease.owner.utf8), Data("\(lease.number)".utf8)]
-        _ = try await run(.end, "l", lease.key, arguments, within: limit)
+        _ = try await run(.end, lease.key, arguments, within: limit)
     }
 
     /// Takes tokens.
@@ -93,12 +94,35 @@ public final class RedisSharedState: SharedState {
         // Scripts in Redis calculate with doubles, so the numbers must not be too large.
         let burst = min(Int64(rate.burstCount), 1_000_000, max(Self.largestNumber / interval, 1))
         let numbers = [Int64(max(count, 0)), interval, interval * burst, min(horizon.inMicroseconds, 3_600_000_000)]
-        let reply = try await run(.take, "b", key, numbers.map { Data("\($0)".utf8) }, within: limit)
-        guard let answer = reply.elements?.compactMap(\.integer), answer.count == 3 else { throw unexpected(reply) }
+        let reply = try await run(.take, key, numbers.map { Data("\($0)".utf8) }, within: limit)
+        guard let answer = reply.elements?.compactMap(\.integer), answer.count == 4 else { throw unexpected(reply) }
         return SharedTokens(
             readyCount: Int(clamping: answer[0]),
             aheadCount: Int(clamping: answer[1]),
-            wait: .microseconds(answer[2])
+            wait: .microseconds(answer[2]),
+            isOnHold: answer[3] == 1
+        )
+    }
+
+    /// Replaces the places of an owner.
+    public func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces {
+        let counts = [wantedCount, usedCount, totalCount].map { min(max(Int64($0), 0), 1_000_000) }
+        let numbers = counts + [max(duration.inMicroseconds, 1)]
+        let arguments = [Data(owner.utf8)] + numbers.map { Data("\($0)".utf8) }
+        let reply = try await run(.places, key, arguments, within: limit)
+        guard let answer = reply.elements?.compactMap(\.integer), answer.count == 3 else { throw unexpected(reply) }
+        return SharedPlaces(
+            count: Int(clamping: answer[0]),
+            isContended: answer[1] == 1,
+            hold: .microseconds(answer[2])
         )
     }
 
@@ -108,20 +132,20 @@ public final class RedisSharedState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) {
-        _ = try await run(.hold, "b", key, [Data("\(duration.inMicroseconds)".utf8)], within: limit)
+        _ = try await run(.hold, key, [Data("\(duration.inMicroseconds)".utf8)], within: limit)
     }
 
     private static let largestNumber: Int64 = 1 << 50
 
     private func run(
         _ script: RedisScript,
-        _ kind: String,
         _ key: SharedStateKey,
         _ arguments: [Data],
         within limit: Duration
     ) async throws(ApiConnectorError) -> RedisReply {
         let end = ContinuousClock.now + limit
-        let rest = [Data("1".utf8), Data("{\(key)}\(kind)".utf8)] + arguments
+        let keys = script.keys.map { Data("{\(key)}\($0)".utf8) }
+        let rest = [Data("\(keys.count)".utf8)] + keys + arguments
         let digest = [Data("EVALSHA".utf8), Data(script.digest.utf8)]
         var reply = try await send(digest + rest, within: limit)
         // Redis forgets its scripts when it is restarted.

@@ -44,6 +44,10 @@ struct Fleet: AsyncParsableCommand {
         try await prove("\(disturbedCount) calls, while Redis is restarted, stopped and flushed") {
             try await LimitProof(callCount: disturbedCount, load: load, isDisturbed: true).run()
         }
+        let concurrentCount = max(calls / 20, 10_000)
+        try await prove("\(concurrentCount) calls, one concurrency limit in Redis, processes killed") {
+            try await ConcurrencyProof(callCount: concurrentCount, load: load).run()
+        }
         try await prove("one expired token that 8 processes use, one session in a folder") {
             try await inFolder { try await SessionProof(expiryCount: 1, killShare: 0, waitingCount: 8).run(in: $0) }
         }

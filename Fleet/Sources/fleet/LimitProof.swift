@@ -47,7 +47,7 @@ struct LimitProof {
         }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         problems += judge(counts, arrivals.times, seconds)
-        if !isDisturbed { problems += try judgeRoundTrips(redis, seconds) }
+        if !isDisturbed { problems += try judgeRoundTrips(redis) }
         return problems
     }
 
@@ -112,12 +112,12 @@ struct LimitProof {
         return problems
     }
 
-    private func judgeRoundTrips(_ redis: Redis, _ seconds: Double) throws -> [String] {
+    private func judgeRoundTrips(_ redis: Redis) throws -> [String] {
         let statistics = try redis.run("info commandstats")
         let count = statistics.firstMatch(of: /cmdstat_evalsha:calls=(\d+)/).flatMap { Int($0.1) } ?? 0
         print("  \(count) round trips to Redis, one in \(callCount / max(count, 1)) calls")
-        // A process takes only few tokens at a time at first, and after each second in which it has used few.
-        let bound = callCount / LoadOptions.batchCount + LoadOptions.processCount * (12 + Int(seconds))
+        // A process takes only few tokens at a time at first.
+        let bound = callCount / 100 + LoadOptions.processCount * 12
         if load.isUnshared || count <= bound { return [] }
         return ["\(count) round trips, and \(bound) are allowed"]
     }

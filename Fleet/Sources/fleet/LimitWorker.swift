@@ -36,14 +36,16 @@ struct LimitWorker: AsyncParsableCommand {
     @Option var port: Int
     @Option var store: Store
     @Option var callCount: Int
+    @Option(help: "The number of concurrent calls of all processes, in place of a rate.")
+    var concurrent: Int?
     @OptionGroup var load: LoadOptions
 
     func run() async throws {
         guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return }
         let rate = RequestRate(load.rate, per: .seconds(1), burstCount: load.burst)
-        let policy = SharedLimitPolicy(batchCount: LoadOptions.batchCount, instanceCount: LoadOptions.processCount)
+        let policy = SharedLimitPolicy(instanceCount: LoadOptions.processCount)
         let shared = SharedLimit(named: "fleet", in: try store.open(), policy: policy)
-        let limit = RequestLimit(rate: rate)
+        let limit = concurrent.map { RequestLimit(concurrent: .fixed($0)) } ?? RequestLimit(rate: rate)
         let provider =
             load.isUnshared
             ? AnyProvider(SystemProvider().limiting(limit))
@@ -102,7 +104,8 @@ extension CallCounts {
 struct LoadOptions: ParsableArguments {
     static let processCount = 8
     static let callerCount = 16
-    static let batchCount = 100
+    /// The default.
+    static let batchCount = SharedLimitPolicy().batchCount
 
     @Option(help: "How many calls a second all processes together may start.")
     var rate = 5000

@@ -25,7 +25,7 @@ struct RedisClientTests {
 
     /// Reads a command that reads a record.
     private static func readCommand(_ connection: RawConnection) -> Bool {
-        connection.read(through: "{tests/a}r\r\n") != nil
+        connection.read(through: "{tests/a}d\r\n") != nil
     }
 
     @Test func aCommandIsSentBeforeTheReplyToTheOneBeforeIt() async throws {

@@ -96,6 +96,141 @@ struct RedisSharedStateTests {
         #expect(try await take(1, ahead: .seconds(3600)).wait > .seconds(900))
     }
 
+    @Test func aHoldIsTold() async throws {
+        let rate = RequestRate(1, per: .seconds(1), burstCount: 5)
+        try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
+        try await state.holdTokens(of: key, for: .seconds(1), within: limit)
+        let tokens = try await state.takeTokens(0, of: key, at: rate, ahead: .zero, within: limit)
+        #expect(tokens.isOnHold)
+        #expect(tokens.wait > .seconds(900))
+        let places = try await takePlaces(5, "a")
+        #expect(places.count == 5)
+        #expect(places.hold > .seconds(900))
+    }
+
+    private func takePlaces(
+        _ count: Int,
+        _ owner: String,
+        using usedCount: Int = 0,
+        lasting duration: Duration = .seconds(3600)
+    ) async throws -> SharedPlaces {
+        try await state.takePlaces(
+            count,
+            of: 10,
+            for: key,
+            owner: owner,
+            using: usedCount,
+            lasting: duration,
+            within: limit
+        )
+    }
+
+    @Test func ownersShareThePlacesOfALimit() async throws {
+        #expect(try await takePlaces(10, "a") == SharedPlaces(count: 10, isContended: false))
+        #expect(try await takePlaces(4, "b") == SharedPlaces(count: 0, isContended: true))
+        #expect(try await takePlaces(10, "a", using: 8) == SharedPlaces(count: 6, isContended: true))
+        #expect(try await takePlaces(4, "b") == SharedPlaces(count: 2, isContended: true))
+        #expect(try await takePlaces(10, "a", using: 6) == SharedPlaces(count: 6, isContended: true))
+        #expect(try await takePlaces(4, "b", using: 2) == SharedPlaces(count: 4, isContended: true))
+        #expect(try await takePlaces(6, "a", using: 6) == SharedPlaces(count: 6, isContended: false))
+        #expect(try await takePlaces(0, "b") == SharedPlaces(count: 0, isContended: false))
+        #expect(try await takePlaces(9, "a", using: 6) == SharedPlaces(count: 9, isContended: false))
+        // Three owners and ten places: one of them has one more.
+        #expect(try await takePlaces(0, "a") == SharedPlaces(count: 0, isContended: false))
+        for _ in 0..<2 { for owner in ["a", "b", "c"] { _ = try await takePlaces(9, owner) } }
+        var counts: [Int] = []
+        for owner in ["a", "b", "c"] { counts.append(try await takePlaces(9, owner).count) }
+        #expect(counts.sorted() == [3, 3, 4], "\(counts)")
+        // Owners can have any name.
+        _ = try await takePlaces(1, "a b\n%d")
+        #expect(try await takePlaces(0, "a b\n%d").count == 0)
+    }
+
+    @Test func thePlacesOfAnOwnerThatIsGoneComeBack() async throws {
+        #expect(try await takePlaces(10, "a", lasting: .milliseconds(1)).count == 10)
+        while try await takePlaces(10, "b").count < 10 {}
+        #expect(try await takePlaces(1, "a").count == 0)
+    }
+
+    @Test func eachKeyHasATimeToLive() async throws {
+        let rate = RequestRate(1, per: .seconds(60), burstCount: 5)
+        _ = try await replace("x", 0)
+        _ = try await state.record(for: key, within: limit)
+        _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: limit)
+        _ = try await state.takeTokens(1, of: key, at: rate, ahead: .zero, within: limit)
+        try await state.holdTokens(of: key, for: .seconds(60), within: limit)
+        _ = try await takePlaces(1, "a")
+        #expect(try redis.keys == ["b", "d", "l", "p", "r"])
+        func timeToLive(_ letter: String) throws -> Duration {
+            let text = try redis.run("-n 1 pttl '{tests/accounts}\(letter)'")
+            return .milliseconds(try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines))))
+        }
+        let day = Duration.seconds(86_400)
+        #expect(try timeToLive("d") > day * 364)
+        #expect(try timeToLive("r") > timeToLive("d") + day * 29)
+        #expect(try timeToLive("l") > day * 29)
+        #expect(try timeToLive("b") > .seconds(50) && timeToLive("b") < .seconds(70))
+        #expect(try timeToLive("p") > .seconds(3500) && timeToLive("p") <= .seconds(3602))
+        // A shorter time does not end what lasts longer.
+        _ = try await takePlaces(1, "b", lasting: .milliseconds(1))
+        try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
+        try await state.holdTokens(of: key, for: .milliseconds(1), within: limit)
+        #expect(try timeToLive("p") > .seconds(3500))
+        #expect(try timeToLive("b") > .seconds(900))
+        // The use of a record without a lifetime makes it last.
+        try redis.run("-n 1 pexpire '{tests/accounts}d' 60000")
+        _ = try await state.record(for: key, within: limit)
+        #expect(try timeToLive("d") > day * 364)
+    }
+
+    @Test func dataIsGoneAfterItsLifetimeAndItsVersionIsNot() async throws {
+        let version = try #require(try await replace("secret", 0, for: .milliseconds(1)))
+        while try redis.keys.contains("d") {}
+        #expect(try redis.keys == ["r"])
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: version, data: nil))
+        // A process that has read nothing cannot write over it, and the version goes on.
+        #expect(try await replace("y", 0) == nil)
+        #expect(try #require(try await replace("y", version)) > version)
+        // A shorter lifetime than before.
+        let record = try await state.record(for: key, within: limit)
+        _ = try await replace(nil, record.version)
+        #expect(try redis.keys == ["r"])
+    }
+
+    @Test func theNumbersOfLeasesGoOnAfterTheirEnd() async throws {
+        let first = try await state.acquireLease(of: key, owner: "a", for: .seconds(600), within: limit)
+        let lease = try #require(first)
+        // As if the clock of Redis had been set back since.
+        let number = lease.number + 1_000_000_000_000
+        try redis.run("-n 1 hset '{tests/accounts}l' number \(number)")
+        try await state.endLease(SharedLease(key: key, owner: "a", number: number), within: limit)
+        let second = try await state.acquireLease(of: key, owner: "b", for: .milliseconds(1), within: limit)
+        #expect(try #require(second).number == number + 1)
+        var third: SharedLease?
+        while third == nil {
+            third = try await state.acquireLease(of: key, owner: "a", for: .seconds(600), within: limit)
+        }
+        #expect(third?.number == number + 2)
+        // The end of an older lease changes nothing.
+        try await state.endLease(lease, within: limit)
+        #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(1), within: limit) == nil)
+    }
+
+    @Test func aClockThatWasSetBackMakesNothingLonger() async throws {
+        let rate = RequestRate(1, per: .seconds(1), burstCount: 5)
+        _ = try await state.acquireLease(of: key, owner: "a", for: .milliseconds(1), within: limit)
+        try await state.holdTokens(of: key, for: .milliseconds(1), within: limit)
+        _ = try await takePlaces(10, "a", lasting: .milliseconds(1))
+        // As they are if the clock of Redis was a day later when they were made.
+        let late = Int64((Date().timeIntervalSince1970 + 86_400) * 1_000_000)
+        try redis.run("-n 1 hset '{tests/accounts}l' end \(late) owner a number 1 duration 1000")
+        try redis.run("-n 1 hset '{tests/accounts}b' hold \(late) length 1000")
+        try redis.run("-n 1 hset '{tests/accounts}p' a '10 10 \(late) 1000'")
+        while try await state.acquireLease(of: key, owner: "b", for: .seconds(600), within: limit) == nil {}
+        while try await state.takeTokens(1, of: key, at: rate, ahead: .zero, within: limit).isOnHold {}
+        while try await takePlaces(10, "b").count < 10 {}
+    }
+
     @Test func impossibleNumbersAreNoErrors() async throws {
         for length in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
             for count in [Int.min, -1, 0, .max] {
@@ -104,6 +239,9 @@ struct RedisSharedStateTests {
             }
             try await state.holdTokens(of: key, for: length, within: limit)
             _ = try await state.acquireLease(of: key, owner: "a", for: length, within: limit)
+            for count in [Int.min, -1, 0, .max] {
+                _ = try await takePlaces(count, "a", using: count, lasting: length)
+            }
         }
         _ = try await state.record(for: key, within: .seconds(Int64.max))
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -206,7 +344,7 @@ struct RedisSharedStateTests {
             SharedSession(named: "a", in: state, storage: .encrypted(with: key, for: "a"))
         }
         try await instance(encryption).signIn(Tokens(number: 1))
-        let stored = try redis.run("-n 1 --raw hget '{ApiConnector/a}r' data")
+        let stored = try redis.run("-n 1 --raw get '{ApiConnector/a}d'")
         #expect(stored.count > 28 && !stored.contains("number"))
         let instances = [instance(encryption), instance(encryption)]
         for instance in instances {
@@ -235,6 +373,13 @@ struct RedisSharedStateTests {
     private actor Counter {
         private(set) var count = 0
         func add() { count += 1 }
+    }
+}
+
+extension Redis {
+    /// The letters of the keys in the database of the tests.
+    var keys: [String] {
+        get throws { try run("-n 1 --raw keys '*'").split(separator: "\n").map { String($0.suffix(1)) }.sorted() }
     }
 }
 

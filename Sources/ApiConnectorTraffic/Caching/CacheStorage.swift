@@ -54,9 +54,17 @@ public protocol CacheStorage: Sendable {
 
     /// Forgets all records.
     func removeAll()
+
+    /// Whether a part of the storage cannot be reached, so that calls may miss; false by default.
+    ///
+    /// Each call that reads the storage meanwhile reports the event `custom("sharedStateUnavailable")`.
+    var isUnavailable: Bool { get }
 }
 
 extension CacheStorage {
     /// False.
     public var answersWithoutWaiting: Bool { false }
+
+    /// False.
+    public var isUnavailable: Bool { false }
 }

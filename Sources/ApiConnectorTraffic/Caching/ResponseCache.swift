@@ -81,7 +81,9 @@ final class ResponseCache: Sendable {
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
         // This storage never waits, so no task can be left behind.
         if storage.answersWithoutWaiting { return await storage.record(for: place.key) }
-        return try await request.withDeadline { [storage] in await storage.record(for: place.key) }
+        let data = try await request.withDeadline { [storage] in await storage.record(for: place.key) }
+        if storage.isUnavailable { request.report(.custom("sharedStateUnavailable", details: ["cache": "storage"])) }
+        return data
     }
 
     /// Stores a response if that is allowed; otherwise removes the response that it replaces.

@@ -44,6 +44,8 @@ struct Circuit {
     private var generation = 0
     /// The time of its last use.
     private(set) var lastUse: Duration = .zero
+    /// What is known of the other instances' circuit.
+    var view = SharedCircuitView()
 
     init(_ policy: CircuitPolicy) {
         self.policy = policy
@@ -105,6 +107,27 @@ struct Circuit {
         case .open:
             return nil
         }
+    }
+
+    /// Whether the state has not changed since a request was admitted.
+    func isCurrent(_ admitted: Int) -> Bool { admitted == generation }
+
+    /// Heeds what another instance has done.
+    mutating func follow(_ news: SharedCircuitView.News, now: Duration) {
+        switch (news, state) {
+        case (.opened, _): open(now)
+        case (.isOver, .open(let since, let until)) where until > now:
+            change(to: .open(since: since, until: now))
+        case (.closed, .open), (.closed, .halfOpen):
+            change(to: .closed(FailureWindow(policy.window)))
+        default: break
+        }
+    }
+
+    /// Leaves the trial request to another instance for a time.
+    mutating func yield(for interval: Duration, now: Duration) {
+        guard case .halfOpen(let half) = state else { return }
+        change(to: .open(since: half.since, until: now + interval))
     }
 
     private mutating func open(_ now: Duration) {

@@ -9,11 +9,14 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: CircuitPolicy
     private let circuits: Circuits
+    private let sharing: CircuitSharing?
 
-    init(_ wrapped: Wrapped, _ policy: CircuitPolicy) {
+    init(_ wrapped: Wrapped, _ policy: CircuitPolicy, _ shared: SharedCircuits? = nil) {
         self.wrapped = wrapped
         self.policy = policy
-        circuits = Circuits(policy)
+        let circuits = Circuits(policy)
+        self.circuits = circuits
+        sharing = shared.map { CircuitSharing($0, circuits, policy) }
     }
 
     /// Sends the request, unless the circuit of its host is open.
@@ -24,30 +27,60 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url) else {
             return try await wrapped.response(for: request)
         }
-        let number: Int
-        switch circuits.admit(origin, now: request.timeSource.now) {
-        case .pass(let admitted):
-            number = admitted
-        case .probe(let admitted):
-            number = admitted
-            request.report(.circuit(.probing))
-        case .refuse(let since, let until):
-            request.report(.circuit(.refused))
-            throw .circuitOpen(origin, since: since, until: until, for: request)
-        }
+        sharing?.look(at: origin, for: request)
+        let pass = try await admit(request, to: origin)
         do throws(ApiConnectorError) {
             let response = try await wrapped.response(for: request)
-            record(policy.statuses.contains(response.status) ? .failure : .success, of: number, origin, request)
+            record(policy.statuses.contains(response.status) ? .failure : .success, of: pass, origin, request)
             return response
         } catch {
-            record(policy.kinds.contains(error.kind) ? .failure : .nothing, of: number, origin, request)
+            record(policy.kinds.contains(error.kind) ? .failure : .nothing, of: pass, origin, request)
             throw error
         }
     }
 
-    private func record(_ outcome: Circuit.Outcome, of number: Int, _ origin: HTTPOrigin, _ request: ApiRequest) {
-        let event = circuits.record(outcome, of: number, origin, now: request.timeSource.now)
+    /// The admission of a request.
+    private struct Pass {
+        let number: Int
+        /// The lease of a trial request, if the circuit is shared.
+        var lease: SharedLease?
+    }
+
+    private func admit(_ request: ApiRequest, to origin: HTTPOrigin) async throws(ApiConnectorError) -> Pass {
+        // Another instance may send the trial request: then the circuit is open again.
+        while true {
+            switch circuits.admit(origin, now: request.timeSource.now) {
+            case .pass(let number):
+                return Pass(number: number)
+            case .probe(let number):
+                var pass = Pass(number: number)
+                if let sharing {
+                    do throws(ApiConnectorError) {
+                        guard case .granted(let lease) = try await sharing.mayProbe(origin, number, for: request)
+                        else {
+                            continue
+                        }
+                        pass.lease = lease
+                    } catch {
+                        record(.nothing, of: pass, origin, request)
+                        throw error
+                    }
+                }
+                request.report(.circuit(.probing))
+                return pass
+            case .refuse(let since, let until):
+                request.report(.circuit(.refused))
+                throw .circuitOpen(origin, since: since, until: until, for: request)
+            }
+        }
+    }
+
+    private func record(_ outcome: Circuit.Outcome, of pass: Pass, _ origin: HTTPOrigin, _ request: ApiRequest) {
+        let event = circuits.record(outcome, of: pass.number, origin, now: request.timeSource.now)
         if let event { request.report(.circuit(event)) }
+        // After a success, more trial requests may have to succeed.
+        let isOver = event != nil || outcome == .nothing
+        sharing?.publish(event, origin, ending: isOver ? pass.lease : nil, request.timeSource)
     }
 }
 
@@ -70,5 +103,32 @@ extension DataRequestType {
     /// - Parameter policy: When a circuit opens, and for how long; ``CircuitPolicy/standard`` by default.
     public func circuitBreaking(_ policy: CircuitPolicy = .standard) -> some DataRequestType {
         CircuitBreaking(self, policy)
+    }
+
+    /// Returns this provider, wrapped as by ``circuitBreaking(_:)``, with circuits that several instances share.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().circuitBreaking(sharedAs: SharedCircuits(named: "orders", in: state))
+    /// ```
+    ///
+    /// - If one instance opens the circuit of a host, the others refuse requests after
+    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. An instance that has sent no request
+    ///   for longer sends requests for one round trip.
+    /// - One instance at a time sends trial requests. If it is killed, another one does so after
+    ///   ``CircuitPolicy/openDuration``. A success closes the circuit for all, a failure opens it for all.
+    /// - Only a trial request waits for the shared state, and never beyond its deadline.
+    /// - While the shared state is unavailable, each instance has its own circuits. Its calls report the event
+    ///   `custom("sharedStateUnavailable")`.
+    ///
+    /// Give all instances the same policy.
+    ///
+    /// - Parameters:
+    ///   - policy: When a circuit opens, and for how long; ``CircuitPolicy/standard`` by default.
+    ///   - shared: The store of the circuits.
+    public func circuitBreaking(
+        _ policy: CircuitPolicy = .standard,
+        sharedAs shared: SharedCircuits
+    ) -> some DataRequestType {
+        CircuitBreaking(self, policy, shared)
     }
 }

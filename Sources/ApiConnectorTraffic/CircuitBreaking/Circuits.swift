@@ -19,13 +19,19 @@ final class Circuits: Sendable {
     var count: Int { circuits.withLock { $0.count } }
 
     func admit(_ origin: HTTPOrigin, now: Duration) -> Circuit.Admission {
+        change(origin) { $0.admit(now: now) }
+    }
+
+    /// Changes the circuit of a host, which is new if it is unknown.
+    @discardableResult
+    func change<Result: Sendable>(_ origin: HTTPOrigin, _ body: (inout Circuit) -> Result) -> Result {
         circuits.withLock { circuits in
             if circuits[origin] == nil, circuits.count >= Self.maximumCount,
                 let oldest = circuits.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 circuits[oldest.key] = nil
             }
-            return circuits[origin, default: Circuit(policy)].admit(now: now)
+            return body(&circuits[origin, default: Circuit(policy)])
         }
     }
 

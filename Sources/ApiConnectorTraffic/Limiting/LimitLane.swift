@@ -23,6 +23,8 @@ struct LimitLane {
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
         /// The number of tokens to take from the shared bucket.
         var tokenCount: Int?
+        /// The request for places of the shared concurrency limit; nil for none.
+        var places: LeasedPlaces.Request?
         /// How long no instance may send a request.
         var hold: Duration?
         /// When to check again; nil if only the end of a request or a new request can change anything.
@@ -33,6 +35,9 @@ struct LimitLane {
     private var schedule: RateSchedule?
     /// The tokens of a shared rate, which replace the schedule.
     private var tank: TokenTank?
+    /// The instance's part of the concurrency limit, if it is shared.
+    private var places: LeasedPlaces?
+    private let isShared: Bool
     private var sharedHoldEnd: Duration = .zero
     private var concurrency: AdaptiveCount?
     /// The waiting requests, in the order in which they will start.
@@ -49,8 +54,13 @@ struct LimitLane {
 
     init(_ limit: RequestLimit, _ policy: SharedLimitPolicy? = nil) {
         self.limit = limit
+        isShared = policy != nil
         if let policy {
             tank = limit.rate.map { TokenTank($0, policy) }
+            // An adaptive limit follows the server, and finds the other instances by that.
+            if let concurrent = limit.concurrent, !concurrent.isAdaptive {
+                places = LeasedPlaces(concurrent.range.upperBound, policy)
+            }
         } else {
             schedule = limit.rate.map { RateSchedule($0) }
         }
@@ -68,15 +78,31 @@ struct LimitLane {
         // A lane that has learned the server's capacity is kept.
         isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
             && schedule?.isFull(now: now) != false && tank?.isEmpty != false
+            && places?.isEmpty != false
     }
 
     /// Whether the shared state is unavailable.
-    var isAlone: Bool { tank?.isAlone == true }
+    var isAlone: Bool { tank?.isAlone == true || places?.isAlone == true }
 
     /// Adds the tokens that the shared state has granted; `tokens` is nil if the shared state is unavailable.
     mutating func grant(_ tokens: SharedTokens?, now: Duration) {
         if let tokens { tank?.grant(tokens, now: now) } else { tank?.fail(now: now) }
+        if let tokens, tokens.isOnHold { hold(for: tokens.wait, now: now) }
         uncheckedIndex = 0
+    }
+
+    /// Replaces the places of the shared state; nil if it is unavailable.
+    mutating func grant(_ new: SharedPlaces?, now: Duration) {
+        places?.grant(new, now: now)
+        if let new { hold(for: new.hold, now: now) }
+        uncheckedIndex = 0
+    }
+
+    /// Heeds the pause that another instance has got from the server.
+    private mutating func hold(for duration: Duration, now: Duration) {
+        guard limit.heedsServer, duration > .zero else { return }
+        pauseEnd = max(pauseEnd, now + capped(duration))
+        sharedHoldEnd = max(sharedHoldEnd, pauseEnd)
     }
 
     /// Queues a request after all requests of the same or a higher priority.
@@ -127,12 +153,13 @@ struct LimitLane {
             waiters.removeFirst()
             turn.started.append((first, start(now: now)))
         }
-        if !waiters.isEmpty, !hasRoom { concurrency?.useUp() }
-        turn.tokenCount = tank?.ask(for: waiters.count, now: now)
+        if !waiters.isEmpty, !hasRoom(now: now) { concurrency?.useUp() }
+        turn.tokenCount = tank?.ask(for: waiters.count, startedCount: turn.started.count, now: now)
+        let neededPlaceCount = neededPlaceCount(now: now)
+        turn.places = places?.ask(for: neededPlaceCount, using: inFlightCount, now: now)
         turn.hold = newHold(now: now)
         let checkedCount = max(uncheckedIndex - turn.started.count, 0)
         uncheckedIndex = .max
-        guard !waiters.isEmpty else { return turn }
         if checkedCount < waiters.count {
             let unchecked = Array(waiters[checkedCount...])
             waiters.removeSubrange(checkedCount...)
@@ -147,19 +174,40 @@ struct LimitLane {
                 waiters.append(waiter)
             }
         }
-        guard !waiters.isEmpty, hasRoom else { return turn }
-        if let tank {
-            turn.wakeTime = tank.wakeTime(now: now).map { max($0, earliestStart(behind: 0, now: now)) }
-        } else {
-            turn.wakeTime = earliestStart(behind: 0, now: now)
-        }
+        turn.wakeTime = wakeTime(now: now)
         return turn
+    }
+
+    private func wakeTime(now: Duration) -> Duration? {
+        let placesTime = places?.wakeTime(for: neededPlaceCount(now: now), now: now)
+        return [placesTime, nextStartTime(now: now)].compactMap { $0 }.min()
+    }
+
+    /// When to check the first request again; nil if only the end of a request or a reply of the shared state can let it
+    /// start.
+    private func nextStartTime(now: Duration) -> Duration? {
+        guard !waiters.isEmpty else { return nil }
+        // Without a place, the instance asks for one as soon as it may send.
+        guard hasRoom(now: now) || (places != nil && obstacle(now: now) != .concurrency) else { return nil }
+        let time = earliestStart(behind: 0, now: now)
+        guard let tank else { return time }
+        return tank.wakeTime(now: now).map { max($0, time) }
+    }
+
+    /// The number of places for the requests in flight, and for those that wait for a place.
+    private func neededPlaceCount(now: Duration) -> Int {
+        switch obstacle(now: now) {
+        case .server: inFlightCount
+        // The next request will need a place when it has a token.
+        case .rate: inFlightCount + min(waiters.count, 1)
+        case .concurrency, nil: inFlightCount + waiters.count
+        }
     }
 
     /// The server's pause, if the other instances do not know it yet.
     private mutating func newHold(now: Duration) -> Duration? {
         let end = max(pauseEnd, quotaEnd(behind: 0, now: now))
-        guard tank != nil, end > now, end > sharedHoldEnd + .seconds(1) else { return nil }
+        guard isShared, end > now, end > sharedHoldEnd + .seconds(1) else { return nil }
         sharedHoldEnd = end
         return end - now
     }
@@ -169,10 +217,12 @@ struct LimitLane {
         if pauseEnd > now || quotaEnd(behind: 0, now: now) > now { return .server }
         if let schedule, schedule.start(behind: 0, now: now) > now { return .rate }
         if let tank, tank.start(behind: 0, now: now).map({ $0 > now }) != false { return .rate }
-        return hasRoom ? nil : .concurrency
+        return hasRoom(now: now) ? nil : .concurrency
     }
 
-    private var hasRoom: Bool { inFlightCount < concurrency?.count ?? .max }
+    private func hasRoom(now: Duration) -> Bool {
+        inFlightCount < min(concurrency?.count ?? .max, places?.count(now: now) ?? .max)
+    }
 
     private mutating func start(now: Duration) -> Int {
         nextNumber += 1

@@ -30,6 +30,8 @@ final class LimitLanes: Sendable {
 
     private let limit: RequestLimit
     private let shared: SharedLimit?
+    /// Names this instance as an owner of places.
+    private let owner = UUID().uuidString
     private let lanes = Protected<[Key: Lane]>([:])
 
     init(_ limit: RequestLimit, _ shared: SharedLimit? = nil) {
@@ -65,7 +67,7 @@ final class LimitLanes: Sendable {
             if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
         }
         if isAlone, let shared {
-            request.report(.custom("sharedStateUnavailable", details: ["limit": shared.name]))
+            request.reportUnavailableState(of: "limit", shared.name)
         }
         if let number { return LimitSlot(self, key, number, request.timeSource) }
         let outcome = await request.withDeadline {
@@ -122,12 +124,12 @@ final class LimitLanes: Sendable {
         for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
         for (waiter, wait) in turn.hopeless { waiter.resume(with: .failure(.cannotBeInTime(wait))) }
         if let newWakeTime { wake(key, at: newWakeTime, timeSource) }
-        if turn.tokenCount != nil || turn.hold != nil { share(turn, of: key, timeSource) }
+        if let shared, turn.tokenCount != nil || turn.hold != nil { share(turn, as: shared, key, timeSource) }
+        if let shared, let places = turn.places { take(places, as: shared, key, timeSource) }
     }
 
     /// Takes tokens from the shared state, and reports the server's pause to it.
-    private func share(_ turn: LimitLane.Turn, of key: Key, _ timeSource: any TimeSource) {
-        guard let shared, let rate = limit.rate else { return }
+    private func share(_ turn: LimitLane.Turn, as shared: SharedLimit, _ key: Key, _ timeSource: any TimeSource) {
         let (hold, count) = (turn.hold, turn.tokenCount)
         Task { [self] in
             let sharedKey = shared.key(of: key)
@@ -135,7 +137,7 @@ final class LimitLanes: Sendable {
             if let hold {
                 try? await shared.state.holdTokens(of: sharedKey, for: hold, within: policy.operationLimit)
             }
-            guard let count else { return }
+            guard let count, let rate = limit.rate else { return }
             let tokens = try? await shared.state.takeTokens(
                 count,
                 of: sharedKey,
@@ -144,6 +146,28 @@ final class LimitLanes: Sendable {
                 within: policy.operationLimit
             )
             update(key, timeSource) { lane in lane.grant(tokens, now: timeSource.now) }
+        }
+    }
+
+    /// Takes places from the shared state.
+    private func take(
+        _ places: LeasedPlaces.Request,
+        as shared: SharedLimit,
+        _ key: Key,
+        _ timeSource: any TimeSource
+    ) {
+        guard let totalCount = limit.concurrent?.range.upperBound else { return }
+        Task { [self] in
+            let places = try? await shared.state.takePlaces(
+                places.wantedCount,
+                of: totalCount,
+                for: shared.key(of: key),
+                owner: owner,
+                using: places.usedCount,
+                lasting: LeasedPlaces.leaseDuration(shared.policy),
+                within: shared.policy.operationLimit
+            )
+            update(key, timeSource) { lane in lane.grant(places, now: timeSource.now) }
         }
     }
 

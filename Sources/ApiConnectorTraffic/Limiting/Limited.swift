@@ -99,26 +99,32 @@ extension DataRequestType {
 }
 
 extension DataRequestType {
-    /// Returns this provider, limited as by ``limiting(_:by:)``, with a rate that several instances share.
+    /// Returns this provider, limited as by ``limiting(_:by:)``, with limits that several instances share.
     ///
-    /// The rate applies to all instances together. A server's `Retry-After` and `RateLimit` fields delay all of them. A
-    /// limit on concurrent requests applies to each instance separately.
+    /// The rate and the concurrency limit apply to all instances together. A server's `Retry-After` and `RateLimit` fields
+    /// delay all of them, within ``SharedLimitPolicy/refreshInterval``. An adaptive concurrency limit applies to each
+    /// instance separately, because it follows the server.
     ///
     /// ```swift
     /// let provider = SystemProvider().limiting(
-    ///     RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
+    ///     RequestLimit(concurrent: 40, rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
     ///     sharedAs: SharedLimit(named: "search", in: state)
     /// )
     /// ```
     ///
-    /// - A call waits for the shared state only if its instance has no token left, and never beyond its deadline.
-    /// - While the shared state is unavailable, each instance uses its share of the rate. It tries the shared state
-    ///   again after one second, and doubles this wait up to 30 seconds. Meanwhile each call reports the event
+    /// - A call waits for the shared state only if its instance has no token or place left, and never beyond its
+    ///   deadline.
+    /// - An instance leases its places. The places of a killed process come back after 5 times
+    ///   ``SharedLimitPolicy/refreshInterval``. If an instance cannot reach the shared state for that long, its requests
+    ///   in flight continue, and other instances can use its places.
+    /// - While the shared state is unavailable, each instance uses its share of the rate and of the places. It tries the
+    ///   shared state again after one second, and doubles this wait up to 30 seconds. Meanwhile each call reports the
+    ///   event
     ///   `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - limit: The limit for all instances together.
-    ///   - shared: The shared state with the tokens, and how an instance takes them.
+    ///   - shared: The shared state with the tokens and places, and how an instance takes them.
     ///   - routeClass: As in ``limiting(_:by:)``.
     public func limiting(
         _ limit: RequestLimit,

@@ -4,10 +4,12 @@
 
 import ApiConnector
 
-/// Shared state for a rate limit that several instances of a program share; see
-/// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.
+/// Shared state for a limit that several instances of a program share: a rate and a concurrency limit, or a retry budget.
+///
+/// See ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)`` and
+/// ``ApiConnector/DataRequestType/retrying(_:sharedAs:)``.
 public struct SharedLimit: Sendable {
-    /// The shared state with the tokens.
+    /// The shared state with the tokens and places.
     public let state: any SharedState
     /// The limit's name.
     ///
@@ -15,7 +17,7 @@ public struct SharedLimit: Sendable {
     public let name: String
     /// The program's namespace.
     public let namespace: String
-    /// How tokens are taken.
+    /// How tokens and places are taken.
     public let policy: SharedLimitPolicy
 
     /// Makes a shared limit.
@@ -23,8 +25,8 @@ public struct SharedLimit: Sendable {
     /// - Parameters:
     ///   - name: The limit's name; it must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The shared state with the tokens.
-    ///   - policy: How tokens are taken.
+    ///   - state: The shared state with the tokens and places.
+    ///   - policy: How tokens and places are taken.
     public init(
         named name: String,
         namespace: String = "ApiConnector",

@@ -31,11 +31,18 @@ struct TokenTank {
     private var batch = (count: 0, time: Duration.zero)
     /// The instance's share, while the shared state is unavailable.
     private var share: RateSchedule?
-    private var failureCount = 0
+    private var backoff = SharedStateBackoff()
+    /// The time of the last reply.
+    private var replyTime: Duration?
 
-    init(_ rate: RequestRate, _ policy: SharedLimitPolicy) {
+    /// - Parameter shareBurstCount: The burst of the instance's share.
+    init(_ rate: RequestRate, _ policy: SharedLimitPolicy, shareBurstCount: Int = 1) {
         interval = (rate.duration / rate.count).bounded
-        shareRate = RequestRate(rate.count, per: rate.duration * policy.instanceCount, burstCount: 1)
+        shareRate = RequestRate(
+            rate.count,
+            per: rate.duration * policy.instanceCount,
+            burstCount: shareBurstCount
+        )
         self.policy = policy
     }
 
@@ -73,13 +80,23 @@ struct TokenTank {
 
     /// The number of tokens to take from the shared state now; nil for none.
     ///
-    /// - Parameter waiterCount: The number of requests that wait.
-    mutating func ask(for waiterCount: Int, now: Duration) -> Int? {
+    /// - Parameters:
+    ///   - waiterCount: The number of requests that wait.
+    ///   - startedCount: The number of requests that have just started.
+    mutating func ask(for waiterCount: Int, startedCount: Int = 0, now: Duration) -> Int? {
         collect(now: now)
         let known = readyCount + ahead.reduce(0) { $0 + $1.count }
+        guard !isAsking, nextAskTime <= now else { return nil }
         // The instance asks as soon as half of a batch is used, so that requests that arrive before the reply find
         // tokens.
-        guard !isAsking, nextAskTime <= now, known < max(waiterCount, batch.count / 2) else { return nil }
+        guard known < max(waiterCount, batch.count / 2) else {
+            // The bucket may be on hold.
+            guard waiterCount + startedCount > 0, let replyTime, replyTime + policy.refreshInterval <= now else {
+                return nil
+            }
+            isAsking = true
+            return 0
+        }
         isAsking = true
         let isFast = batch.count > 0 && now - batch.time < .seconds(1)
         let count = isFast ? batch.count * 2 : batch.count / 2
@@ -90,7 +107,8 @@ struct TokenTank {
     mutating func grant(_ tokens: SharedTokens, now: Duration) {
         isAsking = false
         share = nil
-        failureCount = 0
+        backoff.succeed()
+        replyTime = now
         readyCount += tokens.readyCount
         if tokens.aheadCount > 0 {
             ahead.append(Ahead(time: now + tokens.wait, count: tokens.aheadCount))
@@ -104,9 +122,8 @@ struct TokenTank {
     mutating func fail(now: Duration) {
         isAsking = false
         if share == nil { share = RateSchedule(shareRate) }
-        // The wait starts at one second, and doubles up to 30 seconds.
-        nextAskTime = now + min(.seconds(1 << min(failureCount, 5)), .seconds(30))
-        failureCount += 1
+        backoff.fail(now: now)
+        nextAskTime = backoff.end
     }
 
     /// Makes tokens usable when their time has come.

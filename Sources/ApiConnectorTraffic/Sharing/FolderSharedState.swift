@@ -91,6 +91,21 @@ public final class FolderSharedState: SharedState {
         }
     }
 
+    /// Replaces the places of an owner.
+    public func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces {
+        try await change(key, within: limit) { entry, now in
+            entry.takePlaces(wantedCount, of: totalCount, owner: owner, using: usedCount, lasting: duration, now: now)
+        }
+    }
+
     /// Stops granting tokens for a time.
     public func holdTokens(
         of key: SharedStateKey,

@@ -74,6 +74,23 @@ public final class MemorySharedState: SharedState {
         change(key) { entry, now in entry.take(count, at: rate, ahead: horizon, now: now) }
     }
 
+    /// Replaces the places of an owner.
+    ///
+    /// Never waits.
+    public func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) -> SharedPlaces {
+        change(key) { entry, now in
+            entry.takePlaces(wantedCount, of: totalCount, owner: owner, using: usedCount, lasting: duration, now: now)
+        }
+    }
+
     /// Stops granting tokens for a time.
     ///
     /// Never waits.

@@ -25,9 +25,14 @@ struct SharedEntry: Codable, Equatable {
     /// The bucket grants no tokens before this time.
     private var holdEnd: Int64 = 0
     private var holdLength: Int64 = 0
+    private var places: SharedPlacesEntry?
 
-    func record(now: Int64) -> SharedRecord {
-        SharedRecord(version: version, data: dataEnd.map { $0 <= now } == true ? nil : data)
+    mutating func record(now: Int64) -> SharedRecord {
+        if let dataEnd, dataEnd <= now {
+            data = nil
+            self.dataEnd = nil
+        }
+        return SharedRecord(version: version, data: data)
     }
 
     mutating func replace(
@@ -65,9 +70,8 @@ struct SharedEntry: Codable, Equatable {
     mutating func take(_ count: Int, at rate: RequestRate, ahead horizon: Duration, now: Int64) -> SharedTokens {
         let interval = max((rate.duration / rate.count).inMicroseconds, 1)
         let size = interval * min(Int64(rate.burstCount), 1_000_000, Int64.max / 8 / interval)
-        // A clock that was set back must not make a wait longer.
-        holdEnd = min(holdEnd, now + holdLength)
-        if holdEnd > now { return SharedTokens(readyCount: 0, wait: .microseconds(holdEnd - now)) }
+        let hold = hold(now: now)
+        if hold > .zero { return SharedTokens(readyCount: 0, wait: hold, isOnHold: true) }
         let horizon = min(horizon.inMicroseconds, Self.longestHorizon)
         let full = min(max(fullTime, now), now + size + Self.longestHorizon)
         let count = Int64(max(count, 0))
@@ -83,12 +87,43 @@ struct SharedEntry: Codable, Equatable {
         )
     }
 
+    mutating func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        now: Int64
+    ) -> SharedPlaces {
+        var places = places ?? SharedPlacesEntry()
+        let (count, isContended) = places.take(
+            Self.bounded(wantedCount),
+            of: Self.bounded(totalCount),
+            owner,
+            using: Self.bounded(usedCount),
+            lasting: max(duration.inMicroseconds, 1),
+            now: now
+        )
+        self.places = places.isEmpty ? nil : places
+        return SharedPlaces(count: count, isContended: isContended, hold: hold(now: now))
+    }
+
+    /// The rest of the hold.
+    private mutating func hold(now: Int64) -> Duration {
+        // A clock that was set back must not make a wait longer.
+        holdEnd = min(holdEnd, now + holdLength)
+        return .microseconds(max(holdEnd - now, 0))
+    }
+
     mutating func hold(_ duration: Duration, now: Int64) {
         let end = now + duration.inMicroseconds
         guard end > holdEnd else { return }
         holdEnd = end
         holdLength = duration.inMicroseconds
     }
+
+    /// Not negative, and far from where sums overflow.
+    private static func bounded(_ count: Int) -> Int { min(max(count, 0), 1_000_000) }
 
     private static let longestHorizon: Int64 = 3_600_000_000
 }

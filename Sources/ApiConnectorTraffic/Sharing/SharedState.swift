@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// State that several processes share: records, leases and token buckets, each under a key.
+/// State that several processes share: records, leases, token buckets and places of concurrency limits, each under a key.
 ///
 /// ``MemorySharedState`` is for one process and for tests. ``FolderSharedState`` is for the processes of one machine.
 /// `RedisSharedState` of the nested package `Fleet` shares state between machines. Write your own for another store.
@@ -72,9 +72,36 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens
 
+    /// Replaces the places that an owner has of a concurrency limit.
+    ///
+    /// - All owners together never have more places than `totalCount`. The places of an owner that does not call again
+    ///   expire after `duration`.
+    /// - If the owners want more places than there are, each has an equal share, unless it wants less. An owner that has
+    ///   more keeps the places that it uses, and gives back the others with each call. If places are left over, or if
+    ///   there are more owners than places, the owners take turns: a turn lasts a twentieth of `duration`.
+    ///
+    /// - Parameters:
+    ///   - wantedCount: The number of places that the owner wants, including those that it has; 0 gives all back.
+    ///   - totalCount: The number of places of all owners.
+    ///   - key: The limit's key.
+    ///   - owner: A name that no other owner has, such as a UUID.
+    ///   - usedCount: The number of places that the owner uses now.
+    ///   - duration: The time after which the places expire, so that the places of a crashed process come back.
+    ///   - limit: The longest time that the operation takes. It does not wait for places.
+    func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces
+
     /// Stops granting tokens of a bucket for a time, such as a server's `Retry-After`.
     ///
-    /// If an earlier call has set a later end, that end stays.
+    /// Meanwhile, each result for tokens or places with the same key reports the hold. If an earlier call has set a
+    /// later end, that end stays.
     func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,

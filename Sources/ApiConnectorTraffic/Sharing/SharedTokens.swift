@@ -16,13 +16,18 @@ public struct SharedTokens: Sendable, Hashable {
     ///
     /// Zero if all tokens can be used now.
     public let wait: Duration
+    /// Whether the bucket is on hold, as by a server's `Retry-After`.
+    ///
+    /// ``wait`` is then the rest of the hold. Tokens that were taken before must not be used meanwhile.
+    public let isOnHold: Bool
 
     /// Makes a result.
     ///
     /// For implementations of ``SharedState``.
-    public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero) {
+    public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero, isOnHold: Bool = false) {
         self.readyCount = readyCount
         self.aheadCount = aheadCount
         self.wait = wait
+        self.isOnHold = isOnHold
     }
 }

@@ -62,6 +62,39 @@ enum MoreThanOneProcess {
         _ = provider
     }
 
+    static func sharesAConcurrencyLimit(in state: any SharedState) {
+        let limit = RequestLimit(concurrent: 40)
+        let provider = SystemProvider().limiting(limit, sharedAs: SharedLimit(named: "reports", in: state))
+        _ = provider
+    }
+
+    static func sharesARetryBudget(in state: any SharedState) {
+        let provider = SystemProvider().retrying(sharedAs: SharedLimit(named: "retries", in: state))
+        _ = provider
+    }
+
+    static func sharesCircuits(in state: any SharedState) {
+        let provider = SystemProvider().circuitBreaking(sharedAs: SharedCircuits(named: "orders", in: state))
+        _ = provider
+    }
+
+    static func sharesACache(
+        in state: any SharedState,
+        secret: Data,
+        seal: @escaping @Sendable (Data) throws -> Data,
+        open: @escaping @Sendable (Data) throws -> Data
+    ) {
+        let storage = SharedCacheStorage(
+            named: "products",
+            in: state,
+            digestKey: secret,
+            sealedBy: { try seal($0) },
+            openedBy: { try open($0) }
+        )
+        let provider = SystemProvider().caching(in: storage)
+        _ = provider
+    }
+
     @Test static func twoInstancesInATest() async throws {
         let clock = ManualClock()
         let state = MemorySharedState(timeSource: clock)

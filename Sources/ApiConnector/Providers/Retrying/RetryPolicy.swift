@@ -61,6 +61,10 @@ public struct RetryPolicy: Sendable {
     /// provider, it uses this budget. The first connection after one that delivered an element takes no token.
     public var budget: RetryBudget
 
+    /// The source of retry tokens that replaces ``budget``, for example to share a budget between processes; nil, the
+    /// default, uses ``budget``.
+    public var tokens: (any RetryTokenSource)?
+
     /// Makes an `Idempotency-Key` for a request whose method is not idempotent and that has no such key; nil, the
     /// default, adds none.
     ///

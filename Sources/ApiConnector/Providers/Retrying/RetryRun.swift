@@ -10,7 +10,7 @@ struct RetryRun {
     }
 
     private let policy: RetryPolicy
-    private let buckets: RetryBuckets
+    private let tokens: any RetryTokenSource
     /// Whether the attempts are connections of a stream, whose observers already received the end of each.
     private let isOfStream: Bool
     /// When the first of the failed attempts began, or when a stream broke off; nil if none has failed.
@@ -21,18 +21,18 @@ struct RetryRun {
     private var hasSucceeded = false
 
     /// Starts with the first attempt of a call.
-    init(_ policy: RetryPolicy, _ buckets: RetryBuckets, start: Duration) {
+    init(_ policy: RetryPolicy, _ tokens: any RetryTokenSource, start: Duration) {
         self.policy = policy
-        self.buckets = buckets
+        self.tokens = tokens
         self.start = start
         attemptStart = start
         isOfStream = false
     }
 
     /// Starts with the first connection of a stream.
-    init(_ policy: RetryPolicy, _ buckets: RetryBuckets, openedAt time: Duration) {
+    init(_ policy: RetryPolicy, _ tokens: any RetryTokenSource, openedAt time: Duration) {
         self.policy = policy
-        self.buckets = buckets
+        self.tokens = tokens
         attemptStart = time
         isOfStream = true
     }
@@ -63,8 +63,8 @@ struct RetryRun {
         at now: Duration,
         isEnd: Bool = false,
         asked: Duration? = nil
-    ) -> Decision {
-        let decision = decision(on: result, of: request, at: now, isEnd, asked)
+    ) async -> Decision {
+        let decision = await decision(on: result, of: request, at: now, isEnd, asked)
         switch decision {
         case .again(let wait):
             request.report(.retrying(after: wait, because: result.reason), afterEnd: isOfStream)
@@ -80,7 +80,7 @@ struct RetryRun {
         at now: Duration,
         _ isEnd: Bool,
         _ asked: Duration?
-    ) -> Decision {
+    ) async -> Decision {
         guard isEnd || policy.isTransient(result) else { return .stop(.notTransient) }
         guard request.body.isReplayable else { return .stop(.bodyNotReplayable) }
         guard request.isRepeatable || result.isBeforeSending else { return .stop(.notIdempotent) }
@@ -91,7 +91,7 @@ struct RetryRun {
         if let maximum = policy.maximumDuration, due - (start ?? now) > maximum { return .stop(.durationLimit) }
         if let deadline = request.deadline, due >= deadline { return .stop(.deadline) }
         // A stream that continues after an element repeats no work, so it takes no token.
-        guard failedCount == 0 || buckets.take(for: request) else { return .stop(.budget) }
+        if failedCount > 0, await !tokens.take(for: request) { return .stop(.budget) }
         return .again(after: wait)
     }
 

@@ -6,12 +6,12 @@
 struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: RetryPolicy
-    private let buckets: RetryBuckets
+    private let tokens: any RetryTokenSource
 
     init(_ wrapped: Wrapped, _ policy: RetryPolicy) {
         self.wrapped = wrapped
         self.policy = policy
-        buckets = RetryBuckets(policy.budget)
+        tokens = policy.tokens ?? RetryBuckets(policy.budget)
     }
 
     /// Sends a request until it succeeds, fails permanently, or the policy stops the retries.
@@ -24,20 +24,20 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         // A refresh token may be valid only once, and calls are waiting for the result.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         if let mark = request.values.streamMark {
-            mark.share(buckets)
+            mark.share(tokens)
             // The stream counts its attempts itself.
             if mark.isResuming { return try await wrapped.response(for: request) }
         }
         var request = request
         request.prepareForRetries(policy)
-        buckets.earn(by: request)
-        var run = RetryRun(policy, buckets, start: request.timeSource.now)
+        tokens.earn(by: request)
+        var run = RetryRun(policy, tokens, start: request.timeSource.now)
         while true {
             request.report(.attemptStarted)
             let result = await attempt(request, opening: run.mayRepeat(request))
             if case .success(let response) = result, response.status.isSuccess { return response }
             let now = request.timeSource.now
-            switch run.decide(on: result, of: request, at: now) {
+            switch await run.decide(on: result, of: request, at: now) {
             case .stop(let reason):
                 return try request.finalResult(result, reason)
             case .again(let wait):

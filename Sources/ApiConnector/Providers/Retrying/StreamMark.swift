@@ -4,9 +4,9 @@
 
 /// State that the requests of a resumable stream share with the retrying providers that they pass.
 struct StreamMark: Sendable {
-    /// The buckets of the outermost retrying provider.
+    /// The retry tokens of the outermost retrying provider.
     private final class Storage: Sendable {
-        let buckets = Locked<RetryBuckets?>(nil)
+        let tokens = Locked<(any RetryTokenSource)?>(nil)
     }
 
     private let storage = Storage()
@@ -14,12 +14,12 @@ struct StreamMark: Sendable {
     /// Whether the request resumes the stream; false for the first request.
     var isResuming = false
 
-    /// The buckets of the outermost retrying provider; nil if there is none.
-    var buckets: RetryBuckets? { storage.buckets.withLock { $0 } }
+    /// The retry tokens of the outermost retrying provider; nil if there is none.
+    var tokens: (any RetryTokenSource)? { storage.tokens.withLock { $0 } }
 
-    /// Gives the stream the buckets from which it takes its retries.
-    func share(_ buckets: RetryBuckets) {
-        storage.buckets.withLock { $0 = $0 ?? buckets }
+    /// Gives the stream the source of its retries.
+    func share(_ tokens: any RetryTokenSource) {
+        storage.tokens.withLock { $0 = $0 ?? tokens }
     }
 }
 

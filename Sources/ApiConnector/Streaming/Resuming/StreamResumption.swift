@@ -33,7 +33,8 @@ struct StreamResumption<Element: Sendable>: Sendable {
         self.attempt = attempt
         self.obstacle = obstacle
         self.connect = connect
-        run = RetryRun(policy, mark.buckets ?? RetryBuckets(policy.budget), openedAt: attempt.start)
+        let tokens = mark.tokens ?? policy.tokens ?? RetryBuckets(policy.budget)
+        run = RetryRun(policy, tokens, openedAt: attempt.start)
     }
 
     /// Resets all counts, because the stream has made progress.
@@ -62,7 +63,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
                 throw error
             }
             let now = request.timeSource.now
-            let decision = run.decide(
+            let decision = await run.decide(
                 on: result,
                 of: request,
                 at: now,

@@ -84,6 +84,31 @@ import Testing
         #expect(sent.withLock { $0 } >= 1_000 + 200)
     }
 
+    @Test func aTokenSourceOfThePolicyReplacesTheBudget() async throws {
+        final class Tokens: RetryTokenSource {
+            let count = Locked(3)
+            let earnedCount = Locked(0)
+
+            func earn(by request: ApiRequest) { earnedCount.withLock { $0 += 1 } }
+
+            func take(for request: ApiRequest) async -> Bool {
+                await Task.yield()
+                return count.withLock { count in
+                    count -= 1
+                    return count >= 0
+                }
+            }
+        }
+        let tokens = Tokens()
+        var policy = RetryPolicy(maximumAttemptCount: 100, budget: RetryBudget(burstCount: 0), random: { 0 })
+        policy.tokens = tokens
+        let provider = TestConnector { _ in .status(503) }.retrying(policy)
+        let response = try await provider.response(for: request())
+        #expect(response.request.earlierAttempts.count == 3)
+        #expect(response.request.history?.stop == .budget)
+        #expect(tokens.earnedCount.withLock { $0 } == 1)
+    }
+
     /// Copies of a provider are one client to a host.
     @Test func copiesShareIt() async throws {
         let provider = TestConnector { _ in .status(503) }

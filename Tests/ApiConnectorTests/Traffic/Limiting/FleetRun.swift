@@ -15,11 +15,16 @@ struct FleetRun {
         case wake(Int)
         /// The shared state has answered.
         case grant(Int, SharedTokens?)
+        case places(Int, SharedPlaces?)
+        /// The end of a request of an instance.
+        case end(Int)
     }
 
     private let clock = ManualClock()
     private let state: MemorySharedState
-    private let rate: RequestRate
+    private let limit: RequestLimit
+    /// How long a request takes.
+    private let latency: Duration
     private let policy: SharedLimitPolicy
     private let key = SharedStateKey("a", in: "tests")
     private let timers: TimerQueue
@@ -31,13 +36,44 @@ struct FleetRun {
     var outage: Range<Duration>?
     /// When each request started, and on which instance.
     private(set) var starts: [(time: Duration, instance: Int)] = []
+    /// The most requests in flight at the same time.
+    private(set) var mostInFlight = 0
+    private var killed: Set<Int> = []
 
     init(_ rate: RequestRate, _ policy: SharedLimitPolicy, instanceCount: Int) {
+        self.init(RequestLimit(rate: rate), policy, instanceCount: instanceCount, latency: .zero)
+    }
+
+    init(_ limit: RequestLimit, _ policy: SharedLimitPolicy, instanceCount: Int, latency: Duration) {
         state = MemorySharedState(timeSource: clock)
-        self.rate = rate
+        self.limit = limit
+        self.latency = latency
         self.policy = policy
         timers = TimerQueue.on(clock)
-        lanes = (0..<instanceCount).map { _ in LimitLane(RequestLimit(rate: rate), policy) }
+        lanes = (0..<instanceCount).map { _ in LimitLane(limit, policy) }
+    }
+
+    /// How many requests are in flight.
+    var inFlightCount: Int { lanes.reduce(0) { $0 + $1.inFlightCount } }
+
+    /// How many requests of an instance are in flight.
+    func inFlightCount(of instance: Int) -> Int { lanes[instance].inFlightCount }
+
+    /// Kills an instance: it starts no more requests, and its requests in flight end.
+    mutating func kill(_ instance: Int) {
+        killed.insert(instance)
+        lanes[instance] = LimitLane(limit, policy)
+    }
+
+    /// Answers an instance with `Retry-After`.
+    mutating func pause(_ instance: Int, for duration: Duration) {
+        lanes[instance].answer(
+            0,
+            .overload,
+            ServerLimits(["Retry-After": "\(duration.components.seconds)"], status: 429, date: clock.date),
+            now: clock.now
+        )
+        add(.arrival(instance, count: 0), at: clock.now)
     }
 
     /// How many requests wait.
@@ -81,13 +117,38 @@ struct FleetRun {
         case .grant(let number, let tokens):
             instance = number
             lanes[number].grant(tokens, now: now)
+        case .places(let number, let places):
+            instance = number
+            lanes[number].grant(places, now: now)
+        case .end(let number):
+            instance = number
+            if !killed.contains(number) { lanes[number].finish() }
         }
+        if killed.contains(instance) { return }
         let turn = lanes[instance].turn(now: now)
         for _ in turn.started {
             starts.append((now, instance))
-            lanes[instance].finish()
+            if latency > .zero { add(.end(instance), at: now + latency) } else { lanes[instance].finish() }
         }
-        if let count = turn.tokenCount {
+        mostInFlight = max(mostInFlight, inFlightCount)
+        if let hold = turn.hold { state.holdTokens(of: key, for: hold, within: .zero) }
+        if let request = turn.places, let concurrent = limit.concurrent {
+            roundTripCount += 1
+            let places =
+                outage?.contains(now) == true
+                ? nil
+                : state.takePlaces(
+                    request.wantedCount,
+                    of: concurrent.range.upperBound,
+                    for: key,
+                    owner: "\(instance)",
+                    using: request.usedCount,
+                    lasting: LeasedPlaces.leaseDuration(policy),
+                    within: .zero
+                )
+            add(.places(instance, places), at: now + .milliseconds(2))
+        }
+        if let count = turn.tokenCount, let rate = limit.rate {
             roundTripCount += 1
             let isAway = outage?.contains(now) == true
             let tokens =

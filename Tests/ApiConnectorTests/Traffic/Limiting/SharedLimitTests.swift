@@ -64,6 +64,31 @@ import Testing
         #expect(run.waiterCount < 400, "\(run.waiterCount)")
     }
 
+    @Test func aHoldReachesAnInstanceThatHasTokens() {
+        let policy = SharedLimitPolicy(batchCount: 200)
+        var run = FleetRun(RequestRate(1000, per: .seconds(1), burstCount: 1000), policy, instanceCount: 2)
+        // Instance 1 has used many tokens and has many, and then needs few.
+        run.arrive(400, at: .zero, 1)
+        for step in 0..<300 { run.arrive(1, at: .milliseconds(1000 + step * 50), 1) }
+        run.run(until: .seconds(5))
+        run.pause(0, for: .seconds(5))
+        run.run(until: .milliseconds(9900))
+        #expect(run.starts.last?.time ?? .zero <= .milliseconds(7100))
+        #expect(run.starts.count > 400)
+        run.run(until: .seconds(30))
+        #expect(run.starts.count == 700)
+    }
+
+    @Test func oneRoundTripServesOneHundredRequests() {
+        let policy = SharedLimitPolicy()
+        var run = FleetRun(RequestRate(5000, per: .seconds(1), burstCount: 500), policy, instanceCount: 8)
+        for instance in 0..<8 { run.arrive(3000, at: .zero, instance) }
+        run.run(until: .seconds(30))
+        #expect(run.starts.count == 24_000)
+        #expect(run.roundTripCount <= 240, "\(run.roundTripCount)")
+        #expect(most(run) <= 5000 + 500 + 8 * policy.batchCount * 3 / 2)
+    }
+
     @Test func aHoldDelaysAllInstances() {
         let policy = SharedLimitPolicy(batchCount: 10)
         var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 10), policy, instanceCount: 2)

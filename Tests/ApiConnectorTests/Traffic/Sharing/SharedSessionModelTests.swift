@@ -283,6 +283,18 @@ private struct SteppedState: SharedState {
         SharedTokens(readyCount: 0)
     }
 
+    func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces {
+        SharedPlaces(count: 0, isContended: false)
+    }
+
     func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,

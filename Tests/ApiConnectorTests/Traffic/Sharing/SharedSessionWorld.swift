@@ -50,9 +50,10 @@ final class UnreliableState: SharedState {
     private let current: Locked<MemorySharedState>
     private let failing = Locked<(Operation) -> Bool>({ _ in false })
     private let counts = Locked<[Operation: Int]>([:])
+    private let gate = Locked<Gate?>(nil)
 
     enum Operation: Sendable {
-        case record, replace, acquire, end, take, hold
+        case record, replace, acquire, end, take, places, hold
     }
 
     init(_ state: MemorySharedState) {
@@ -70,17 +71,26 @@ final class UnreliableState: SharedState {
         failing.withLock { $0 = isFailing }
     }
 
+    /// Makes operations wait for a gate, and fail then.
+    func hang(at gate: Gate?) {
+        self.gate.withLock { $0 = gate }
+    }
+
     /// How many operations of a kind there were.
     func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
 
-    private func check(_ operation: Operation) throws(ApiConnectorError) {
+    private func check(_ operation: Operation) async throws(ApiConnectorError) {
         let isFailing = failing.withLock { $0(operation) }
         counts.withLock { $0[operation, default: 0] += 1 }
+        if let gate = gate.withLock({ $0 }) {
+            try? await gate.opened()
+            throw .sharedStateUnavailable("the store did not answer")
+        }
         if isFailing { throw .sharedStateUnavailable("the store is away") }
     }
 
     func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
-        try check(.record)
+        try await check(.record)
         return state.record(for: key, within: limit)
     }
 
@@ -91,7 +101,7 @@ final class UnreliableState: SharedState {
         lifetime: Duration?,
         within limit: Duration
     ) async throws(ApiConnectorError) -> UInt64? {
-        try check(.replace)
+        try await check(.replace)
         return state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
     }
 
@@ -101,12 +111,12 @@ final class UnreliableState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
-        try check(.acquire)
+        try await check(.acquire)
         return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
     }
 
     func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
-        try check(.end)
+        try await check(.end)
         state.endLease(lease, within: limit)
     }
 
@@ -117,8 +127,29 @@ final class UnreliableState: SharedState {
         ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
-        try check(.take)
+        try await check(.take)
         return state.takeTokens(count, of: key, at: rate, ahead: horizon, within: limit)
+    }
+
+    func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces {
+        try await check(.places)
+        return state.takePlaces(
+            wantedCount,
+            of: totalCount,
+            for: key,
+            owner: owner,
+            using: usedCount,
+            lasting: duration,
+            within: limit
+        )
     }
 
     func holdTokens(
@@ -126,7 +157,7 @@ final class UnreliableState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) {
-        try check(.hold)
+        try await check(.hold)
         state.holdTokens(of: key, for: duration, within: limit)
     }
 }

@@ -127,9 +127,66 @@ import Testing
         }
         try await state.holdTokens(of: key, for: .seconds(3), within: limit)
         try await state.holdTokens(of: key, for: .seconds(1), within: limit)
-        #expect(try await take() == SharedTokens(readyCount: 0, wait: .seconds(3)))
+        #expect(try await take() == SharedTokens(readyCount: 0, wait: .seconds(3), isOnHold: true))
         clock.advance(by: .seconds(3))
         #expect(try await take() == SharedTokens(readyCount: 1))
+    }
+
+    @Test(arguments: Store.allCases) func ownersShareThePlacesOfALimit(_ store: Store) async throws {
+        let state = try open(store)
+        func take(_ count: Int, _ owner: String, using usedCount: Int = 0) async throws -> SharedPlaces {
+            try await state.takePlaces(
+                count,
+                of: 10,
+                for: key,
+                owner: owner,
+                using: usedCount,
+                lasting: .seconds(20),
+                within: limit
+            )
+        }
+        #expect(try await take(10, "a") == SharedPlaces(count: 10, isContended: false))
+        #expect(try await take(4, "b") == SharedPlaces(count: 0, isContended: true))
+        // The owner keeps those that it uses, and others get what it gives back.
+        #expect(try await take(10, "a", using: 8) == SharedPlaces(count: 6, isContended: true))
+        #expect(try await take(4, "b") == SharedPlaces(count: 2, isContended: true))
+        #expect(try await take(10, "a", using: 6) == SharedPlaces(count: 6, isContended: true))
+        #expect(try await take(4, "b", using: 2) == SharedPlaces(count: 4, isContended: true))
+        #expect(try await take(6, "a", using: 6) == SharedPlaces(count: 6, isContended: false))
+        // The places of an owner that does not ask again come back.
+        clock.advance(by: .seconds(19))
+        #expect(try await take(4, "b", using: 4) == SharedPlaces(count: 4, isContended: false))
+        #expect(try await take(6, "c") == SharedPlaces(count: 0, isContended: true))
+        clock.advance(by: .seconds(1))
+        #expect(try await take(6, "c") == SharedPlaces(count: 6, isContended: false))
+        #expect(try await take(0, "b") == SharedPlaces(count: 0, isContended: false))
+        #expect(try await take(9, "c", using: 6) == SharedPlaces(count: 9, isContended: false))
+        try await state.holdTokens(of: key, for: .seconds(3), within: limit)
+        #expect(
+            try await take(9, "c", using: 9) == SharedPlaces(count: 9, isContended: false, hold: .seconds(3))
+        )
+    }
+
+    @Test(arguments: Store.allCases) func ownersTakeTurnsAtAPlace(_ store: Store) async throws {
+        let state = try open(store)
+        var owners: [String] = []
+        for _ in 0..<90 {
+            for owner in ["a", "b", "c"] {
+                let places = try await state.takePlaces(
+                    1,
+                    of: 1,
+                    for: key,
+                    owner: owner,
+                    using: 0,
+                    lasting: .seconds(30),
+                    within: limit
+                )
+                if places.count == 1 { owners.append(owner) }
+            }
+            clock.advance(by: .milliseconds(500))
+        }
+        // A turn lasts 1.5 seconds, and an owner gives its place back before another one gets it.
+        for owner in ["a", "b", "c"] { #expect(owners.count { $0 == owner } >= 18, "\(owners)") }
     }
 
     @Test(arguments: Store.allCases) func keysAreSeparate(_ store: Store) async throws {
@@ -155,6 +212,19 @@ import Testing
                 _ = try await state.takeTokens(count, of: key, at: rate, ahead: length, within: limit)
             }
             try await state.holdTokens(of: key, for: length, within: limit)
+            for count in [Int.min, -1, 0, .max] {
+                for owner in ["a", "b"] {
+                    _ = try await state.takePlaces(
+                        count,
+                        of: .max,
+                        for: key,
+                        owner: owner,
+                        using: count,
+                        lasting: length,
+                        within: limit
+                    )
+                }
+            }
         }
         for duration in [Duration.zero, .seconds(Int64.min), .seconds(Int64.max)] {
             _ = try await state.acquireLease(of: key, owner: "a", for: duration, within: limit)

@@ -1,0 +1,149 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The records of a ``SharedCacheStorage`` in the shared state.
+///
+/// The key of a record has the cache's generation. A new generation abandons all records; they expire by their lifetime.
+final class SharedCacheRecords: Sendable {
+    /// A record in memory, with the time of its comparison with that of the shared state.
+    struct Dated {
+        let time: Duration
+        let record: Data
+
+        init(time: Duration, record: Data) {
+            self.time = time
+            self.record = record
+        }
+
+        init(_ data: Data) {
+            time = .microseconds(Int64(bitPattern: UInt64(littleEndianBytes: data.prefix(8))))
+            record = data.dropFirst(8)
+        }
+
+        var data: Data {
+            let time = Int64(time / .microseconds(1))
+            return withUnsafeBytes(of: time.littleEndian) { Data($0) } + record
+        }
+    }
+
+    private struct Generation {
+        var number: UInt64 = 0
+        /// No longer used after this time.
+        var end: Duration = .zero
+        /// Whether the next generation must be a new one.
+        var isAbandoned = false
+    }
+
+    private let state: any SharedState
+    private let name: String
+    private let namespace: String
+    private let seal: @Sendable (Data) throws -> Data
+    private let open: @Sendable (Data) throws -> Data
+    private let lifetime: Duration
+    private let refreshInterval: Duration
+    private let limit: Duration
+    private let timeSource: any TimeSource
+    private let known = Protected(Generation())
+
+    init(
+        state: any SharedState,
+        name: String,
+        namespace: String,
+        seal: @escaping @Sendable (Data) throws -> Data,
+        open: @escaping @Sendable (Data) throws -> Data,
+        lifetime: Duration,
+        refreshInterval: Duration,
+        limit: Duration,
+        timeSource: any TimeSource
+    ) {
+        self.state = state
+        self.name = name
+        self.namespace = namespace
+        self.seal = seal
+        self.open = open
+        self.lifetime = lifetime
+        self.refreshInterval = refreshInterval
+        self.limit = limit
+        self.timeSource = timeSource
+    }
+
+    /// The record of a key; nil if there is none that can be opened.
+    func record(for key: CacheKey) async throws(ApiConnectorError) -> Data? {
+        let record = try await state.record(for: place(of: key, in: generation()), within: limit)
+        return opened(record.data, key)
+    }
+
+    /// Replaces a record with the result of a function; false if other instances always were faster.
+    func update(_ key: CacheKey, _ change: @Sendable (Data?) -> Data?) async throws(ApiConnectorError) -> Bool {
+        let place = place(of: key, in: try await generation())
+        for _ in 0..<5 {
+            let record = try await state.record(for: place, within: limit)
+            let old = opened(record.data, key)
+            let new = change(old)
+            if new == old, (old == nil) == (record.data == nil) { return true }
+            let version = try await state.replaceRecord(
+                with: new.flatMap { sealed($0, key) },
+                for: place,
+                ifVersion: record.version,
+                lifetime: lifetime,
+                within: limit
+            )
+            if version != nil { return true }
+        }
+        return false
+    }
+
+    /// Makes the next operation begin a new generation.
+    func abandon() {
+        known.withLock { $0.isAbandoned = true }
+    }
+
+    /// The number of the generation, read again after the refresh interval.
+    func generation() async throws(ApiConnectorError) -> UInt64 {
+        let key = SharedStateKey("\(name)/generation", in: namespace)
+        while true {
+            let now = timeSource.now
+            let (known, isAbandoned) = known.withLock { ($0.end > now ? $0.number : nil, $0.isAbandoned) }
+            if let known, !isAbandoned { return known }
+            let record = try await state.record(for: key, within: limit)
+            var number = record.version
+            if isAbandoned {
+                // It outlives the records of the generations before.
+                let new = try await state.replaceRecord(
+                    with: Data("generation".utf8),
+                    for: key,
+                    ifVersion: record.version,
+                    lifetime: lifetime * 2,
+                    within: limit
+                )
+                guard let new else { continue }
+                number = new
+            }
+            self.known.withLock { known in
+                known = Generation(
+                    number: number,
+                    end: now + refreshInterval,
+                    isAbandoned: known.isAbandoned && !isAbandoned
+                )
+            }
+            return number
+        }
+    }
+
+    private func place(of key: CacheKey, in generation: UInt64) -> SharedStateKey {
+        SharedStateKey("\(name)/\(generation)/\(key)", in: namespace)
+    }
+
+    /// The sealed data has the key, so that no record can be moved to another key.
+    private func sealed(_ record: Data, _ key: CacheKey) -> Data? {
+        try? seal(Data(key.description.utf8) + record)
+    }
+
+    private func opened(_ data: Data?, _ key: CacheKey) -> Data? {
+        guard let data, let text = try? open(data), text.starts(with: key.description.utf8) else { return nil }
+        return text.dropFirst(key.description.utf8.count)
+    }
+}

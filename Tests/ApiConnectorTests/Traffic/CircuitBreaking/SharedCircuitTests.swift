@@ -1,0 +1,207 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// Circuits that several instances share.
+@Suite(.timeLimit(.minutes(10))) struct SharedCircuitTests {
+    private let clock = ManualClock()
+    private let timers: TimerQueue
+    private let state: UnreliableState
+    private let recorder = EventRecorder()
+    private let backend = Backend()
+
+    /// A server that answers with a status, or when the test says so.
+    private final class Backend: DataRequestType {
+        let status = Locked<HTTPStatus>(503)
+        let sentCount = Locked(0)
+        let held = HeldServer()
+        let isHolding = Locked(false)
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            if isHolding.withLock({ $0 }) { return try await held.response(for: request) }
+            sentCount.withLock { $0 += 1 }
+            return ApiResponse(to: request, status: status.withLock { $0 })
+        }
+    }
+
+    init() {
+        timers = TimerQueue.on(clock)
+        state = UnreliableState(MemorySharedState(timeSource: clock))
+    }
+
+    private func instance() -> AnyProvider {
+        let shared = SharedCircuits(named: "a", in: state)
+        return AnyProvider(backend.circuitBreaking(.small, sharedAs: shared).observing(by: recorder))
+    }
+
+    /// The kind of a call's error, or its status.
+    private func call(_ instance: AnyProvider, _ host: String = "one.example.com") async -> String {
+        switch await instance.result(for: .made(host, on: timers)) {
+        case .success(let response): "\(response.status.rawValue)"
+        case .failure(let error): error.kind.rawValue
+        }
+    }
+
+    /// Opens the circuit of an instance, and waits until the others can know it.
+    private func open(_ instance: AnyProvider) async {
+        let count = state.count(of: .replace)
+        for _ in 0..<4 { _ = await call(instance) }
+        await eventually { state.count(of: .replace) == count + 1 }
+    }
+
+    /// Sends calls until an instance knows the circuit's record in the store.
+    ///
+    /// The server answers with 200.
+    private func refresh(_ instance: AnyProvider, until result: String) async {
+        backend.status.withLock { $0 = 200 }
+        clock.advance(by: .seconds(1))
+        await eventually { await call(instance) == result }
+    }
+
+    @Test func anInstanceOpensTheCircuitForAllAfterTheInterval() async {
+        let (one, other) = (instance(), instance())
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(other) == "200")
+        await eventually { state.count(of: .record) == 1 }
+        backend.status.withLock { $0 = 503 }
+        await open(one)
+        backend.status.withLock { $0 = 200 }
+        // The other one has looked less than a second ago.
+        #expect(await call(other) == "200")
+        await refresh(other, until: "circuitOpen")
+        // Another host is not concerned.
+        #expect(await call(other, "two.example.com") == "200")
+    }
+
+    @Test func aNewInstanceLearnsOfAnOpenCircuitWithItsFirstCall() async {
+        await open(instance())
+        await refresh(instance(), until: "circuitOpen")
+    }
+
+    @Test func oneOfAllInstancesSendsATrialRequest() async throws {
+        let instances = (0..<3).map { _ in instance() }
+        await open(instances[0])
+        for other in instances.dropFirst() { await refresh(other, until: "circuitOpen") }
+        clock.advance(by: .seconds(10))
+        backend.isHolding.withLock { $0 = true }
+        let trials = instances.map { instance in
+            Task { [timers] in await instance.result(for: .made(on: timers)) }
+        }
+        await eventually { state.count(of: .acquire) == 3 && backend.held.held.count == 1 }
+        // The others do not wait for its result.
+        await eventually { recorder.texts.count { $0.contains("refused") } >= 2 }
+        backend.held.answer(0)
+        var refusedCount = 0
+        for trial in trials where await trial.value.failure?.kind == .circuitOpen { refusedCount += 1 }
+        #expect(refusedCount == 2)
+        #expect(backend.held.requests.count == 1)
+    }
+
+    @Test func aSuccessfulTrialClosesTheCircuitForAll() async {
+        let (one, other) = (instance(), instance())
+        await open(one)
+        await refresh(other, until: "circuitOpen")
+        clock.advance(by: .seconds(10))
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(one) == "200")
+        await eventually { state.count(of: .end) == 1 }
+        await refresh(other, until: "200")
+    }
+
+    @Test func aFailedTrialKeepsTheCircuitOpenForAll() async {
+        let (one, other) = (instance(), instance())
+        await open(one)
+        await refresh(other, until: "circuitOpen")
+        clock.advance(by: .milliseconds(9500))
+        backend.status.withLock { $0 = 503 }
+        #expect(await call(one) == "503")
+        await eventually { state.count(of: .end) == 1 }
+        backend.sentCount.withLock { $0 = 0 }
+        // The other one gets the right to send a trial request, and sees that there was one.
+        clock.advance(by: .seconds(2))
+        for _ in 0..<3 { #expect(await call(other) == "circuitOpen") }
+        clock.advance(by: .seconds(7))
+        #expect(await call(other) == "circuitOpen")
+        #expect(backend.sentCount.withLock { $0 } == 0)
+    }
+
+    @Test func theTrialOfAKilledInstanceIsSentByAnotherOne() async throws {
+        let (one, other) = (instance(), instance())
+        await open(one)
+        await refresh(other, until: "circuitOpen")
+        clock.advance(by: .seconds(10))
+        // An instance has the lease and is killed.
+        let key = SharedStateKey("a/http://one.example.com:80", in: "ApiConnector")
+        let lease = try await state.acquireLease(of: key, owner: "x", for: .seconds(10), within: .seconds(1))
+        #expect(lease != nil)
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(other) == "circuitOpen")
+        clock.advance(by: .seconds(9))
+        #expect(await call(other) == "circuitOpen")
+        clock.advance(by: .seconds(1))
+        #expect(await call(other) == "200")
+    }
+
+    @Test func aRefusedTrialAsksTheStateOncePerInterval() async throws {
+        let one = instance()
+        await open(one)
+        let key = SharedStateKey("a/http://one.example.com:80", in: "ApiConnector")
+        clock.advance(by: .seconds(10))
+        _ = try await state.acquireLease(of: key, owner: "x", for: .seconds(100), within: .seconds(1))
+        for _ in 0..<10 { #expect(await call(one) == "circuitOpen") }
+        #expect(state.count(of: .acquire) == 2)
+    }
+
+    @Test func withoutTheStateEachInstanceHasItsOwnCircuits() async {
+        state.fail()
+        let (one, other) = (instance(), instance())
+        for _ in 0..<4 { #expect(await call(one) == "503") }
+        #expect(await call(one) == "circuitOpen")
+        #expect(await call(other) == "503")
+        clock.advance(by: .seconds(10))
+        backend.status.withLock { $0 = 200 }
+        // Both send a trial request.
+        #expect(await call(one) == "200")
+        #expect(await call(one) == "200")
+        #expect(recorder.texts.contains { $0.contains("sharedStateUnavailable") }, "\(recorder.texts)")
+        // The store is asked with pauses that grow.
+        #expect(state.count(of: .record) < 6, "\(state.count(of: .record))")
+    }
+
+    @Test func aTrialRequestDoesNotWaitForTheStateBeyondItsDeadline() async throws {
+        let one = instance()
+        await open(one)
+        clock.advance(by: .seconds(10))
+        let gate = Gate("the store")
+        state.hang(at: gate)
+        let start = clock.now
+        let (result, _) = try await clock.moving { [timers] in
+            await one.result(for: .made(deadline: start + .seconds(3), on: timers))
+        }
+        #expect(result.failure?.kind == .deadlineExceeded)
+        #expect(clock.now - start == .seconds(3))
+        gate.open()
+        state.hang(at: nil)
+        // The next request is the trial.
+        clock.advance(by: .seconds(60))
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(one) == "200")
+    }
+
+    @Test func aStoreThatLosesTheRecordDoesNotCloseTheCircuit() async {
+        let (one, other) = (instance(), instance())
+        await open(one)
+        await refresh(other, until: "circuitOpen")
+        state.lose()
+        await refresh(other, until: "circuitOpen")
+        clock.advance(by: .seconds(10))
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(other) == "200")
+    }
+}
