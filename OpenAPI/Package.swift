@@ -39,14 +39,14 @@ let package = Package(
                 "ApiConnector", "OpenAPIGeneration",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
             ],
-            exclude: ["constructs.yaml"]
+            exclude: ["constructs.yaml", "constructs-config.yaml"]
         ),
         // The client of the guide "From an OpenAPI document", and the guide's code. The default isolation is the one of
         // Xcode's new apps.
         .testTarget(
             name: "PetShopTests",
             dependencies: ["ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector")],
-            exclude: ["petshop.yaml"],
+            exclude: ["petshop.yaml", "petshop-config.yaml"],
             swiftSettings: [.defaultIsolation(MainActor.self)]
         ),
     ],

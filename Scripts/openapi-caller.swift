@@ -3,7 +3,8 @@
 // MIT License, see LICENSE.
 
 // The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the
-// client, the code of `generate --callers`, and ApiConnectorTesting in debug.
+// client, the code of `generate --callers`, and ApiConnectorTesting in debug. The names of the types are names that a model
+// is unlikely to have.
 
 import ApiConnector
 import Synchronization
@@ -11,21 +12,23 @@ import Synchronization
 @testable import ApiConnectorTesting
 
 @main
-struct Program {
+struct FunctionCallerProgram {
     static func main() async throws {
         let file = URL(filePath: CommandLine.arguments[1])
-        let caller = Caller(try OpenAPIDocument(contentsOf: file))
+        let caller = FunctionCaller(try OpenAPIDocument(contentsOf: file))
         await callEverything(caller)
         exit(caller.report() ? 0 : 1)
     }
 }
 
 /// Calls functions with a `FakeBackend`, and compares each exchange with the document.
-final class Caller: Sendable {
+final class FunctionCaller: Sendable {
     private struct State {
         var callCount = 0
         var failures: [String] = []
         var violations: [String] = []
+        /// The operation of the current call.
+        var operation: DocumentedOperation?
         /// Whether the request of the current call has reached the backend.
         var hasArrived = false
     }
@@ -41,9 +44,11 @@ final class Caller: Sendable {
         _ router: Router.Type,
         _ server: Router.EnvironmentType
     ) -> NetworkConnector<AnyProvider, Router> {
-        let backend = FakeBackend(document)
         let provider = TestConnector { [self] request in
-            let answer = try await backend.response(for: request)
+            // Operations whose paths differ only in a fragment have the same requests, so the backend knows only one.
+            let called = state.withLock(\.operation)
+            let own = called.map { OpenAPIDocument(document, only: $0) } ?? document
+            let answer = try await FakeBackend(own).response(for: request)
             let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
             let exchange = ScriptExchange(sent: sent, response: answer, place: CodeLocation(#fileID, #filePath, #line))
             let violations = document.violations(of: exchange).map(\.description)
@@ -61,7 +66,7 @@ final class Caller: Sendable {
         _ method: String,
         _ path: String,
         _ name: String,
-        _ body: (Arguments) async throws -> Void
+        _ body: (FunctionArguments) async throws -> Void
     ) async {
         let operation = document.operations.first { $0.method.rawValue == method && $0.template.text == path }
         guard let operation else { return fail(name, "the operation \(method) \(path) is not in the document") }
@@ -69,9 +74,10 @@ final class Caller: Sendable {
             state.withLock { state in
                 state.callCount += 1
                 state.violations = []
+                state.operation = operation
                 state.hasArrived = false
             }
-            let arguments = Arguments(operation, document, isFull: isFull)
+            let arguments = FunctionArguments(operation, document, isFull: isFull)
             do {
                 try await body(arguments)
             } catch {
@@ -101,7 +107,7 @@ final class Caller: Sendable {
 }
 
 /// The arguments of one call, generated from the document's schemas.
-final class Arguments {
+final class FunctionArguments {
     private let operation: DocumentedOperation
     private let isFull: Bool
     private var values: SchemaValues
@@ -127,10 +133,17 @@ final class Arguments {
 
     func callAsFunction(_ key: String) throws -> RequestBody? { isFull || isRequired ? body(key) : nil }
 
-    func callAsFunction(_ key: String) throws -> [MultipartPart] { [.text("a", name: "a")] }
+    func callAsFunction(_ key: String) throws -> [MultipartPart] { parts(key) }
 
-    func callAsFunction(_ key: String) throws -> [MultipartPart]? {
-        isFull || isRequired ? [.text("a", name: "a")] : nil
+    func callAsFunction(_ key: String) throws -> [MultipartPart]? { isFull || isRequired ? parts(key) : nil }
+
+    /// One part per member of a generated object.
+    private func parts(_ key: String) -> [MultipartPart] {
+        let members = value(of: key).object ?? ["a": "a"]
+        return members.sorted { $0.key < $1.key }.map { name, value in
+            if let text = value.string { return .text(text, name: name) }
+            return .json(value, name: name)
+        }
     }
 
     private var isRequired: Bool { operation.node["requestBody"]?.resolved?.isTrue("required") == true }
@@ -152,7 +165,10 @@ final class Arguments {
         }
         let found = operation.parameters.first { $0.place.rawValue == parts[0] && $0.name == parts[1] }
         guard let parameter = found, isFull || parameter.isRequired else { return .null }
-        let value = values.value(for: parameter.schema ?? parameter.content?.schema)
+        let schema = parameter.schema ?? parameter.content?.schema
+        let value = values.value(for: schema)
+        // The schema may allow no value, for example if its `enum` is empty.
+        if !parameter.isRequired, let schema, !values.checker.accepts(value, schema) { return .null }
         // With an empty path segment, it would be another path.
         if parameter.place == .path, value == .string("") { return .string("a") }
         return value

@@ -34,6 +34,46 @@ public struct Configuration: Sendable {
         case single
     }
 
+    /// How the pages of a list follow each other.
+    public struct Pages: Sendable {
+        /// The query item with the cursor; nil if ``next`` is the URL of the next page.
+        public var query: String?
+        /// The JSON pointer (RFC 6901) of the cursor or the URL in the response body.
+        public var next: String
+        /// The JSON pointer of a Boolean that is false on the last page; nil, the default, for none.
+        public var whileTrue: String?
+        /// The ids of the operations; empty, the default, for each operation that fits.
+        public var operations: Set<String> = []
+
+        /// Names a cursor, or the URL of the next page.
+        public init(query: String? = nil, next: String) {
+            self.query = query
+            self.next = next
+        }
+    }
+
+    /// A choice of models.
+    public enum Models: Sendable, Equatable {
+        /// All models that can have the conformance.
+        case all
+        /// Models by the names of their schemas, with the models in them.
+        case named(Set<String>)
+    }
+
+    /// A module of generated code.
+    public struct Module: Sendable {
+        /// The name of the module and of its folder.
+        public var name: String
+        /// The tags whose routers are in the module.
+        public var tags: Set<String>
+
+        /// Names a module.
+        public init(name: String, tags: Set<String>) {
+            self.name = name
+            self.tags = tags
+        }
+    }
+
     /// The API's name in the names of types; nil, the default, uses the document's title.
     public var name: String?
 
@@ -63,6 +103,20 @@ public struct Configuration: Sendable {
 
     /// New names: of functions by operation id, and of models by the name of their schema.
     public var renames: [String: String] = [:]
+
+    /// The lists with pages, in order of precedence; empty by default.
+    public var pages: [Pages] = []
+
+    /// The models that are `Equatable`; none by default.
+    public var equatable = Models.named([])
+
+    /// The models that are `Hashable`; none by default.
+    public var hashable = Models.named([])
+
+    /// The modules for groups of tags; empty, the default, for one module.
+    ///
+    /// What several modules use is in a further module, which all of them import.
+    public var modules: [Module] = []
 
     /// The maximum number of lines per file; 2,000 by default.
     public var maximumLineCount = 2_000
@@ -96,8 +150,35 @@ public struct Configuration: Sendable {
         case "operations": operations = Set(node.elements.compactMap(\.string))
         case "renames":
             for member in node.members { renames[member.key] = member.value.string }
+        case "modules":
+            modules = node.members.map { Module(name: $0.key, tags: Set($0.value.elements.compactMap(\.string))) }
+        case "pages": pages = try node.elements.map { (rule) throws(DocumentError) in try Self.pages(rule) }
+        case "equatable": equatable = try Self.models(key, node)
+        case "hashable": hashable = try Self.models(key, node)
         default: throw DocumentError(at: node, "unknown setting \(quoted(key))")
         }
+    }
+
+    private static func pages(_ node: Node) throws(DocumentError) -> Pages {
+        guard let next = node["next"]?.string else {
+            throw DocumentError(at: node, "a list with pages needs `next`, the JSON pointer of the cursor or the URL")
+        }
+        var pages = Pages(query: node["query"]?.string, next: next)
+        pages.whileTrue = node["while"]?.string
+        pages.operations = Set(node["operations"]?.elements.compactMap(\.string) ?? [])
+        for pointer in [pages.next, pages.whileTrue].compactMap(\.self) where !pointer.hasPrefix("/") {
+            throw DocumentError(at: node, "\(quoted(pointer)) is not a JSON pointer; it has to start with a slash")
+        }
+        for member in node.members where !["query", "next", "while", "operations"].contains(member.key) {
+            throw DocumentError(at: member.value, "unknown setting \(quoted(member.key))")
+        }
+        return pages
+    }
+
+    private static func models(_ key: String, _ node: Node) throws(DocumentError) -> Models {
+        if let isAll = node.bool { return isAll ? .all : .named([]) }
+        if case .array = node.content { return .named(Set(node.elements.compactMap(\.string))) }
+        throw DocumentError(at: node, "`\(key)` must be true, false or a list of schema names")
     }
 
     func selects(_ operation: Operation) -> Bool {

@@ -29,16 +29,20 @@ public struct Generator {
 
     private let documents: DocumentSet
     private let configuration: Configuration
+    private let onProgress: (Stage) -> Void
 
     /// Reads a document's first file.
     ///
+    /// - Parameter onProgress: Receives each stage of the run, possibly on another thread; nothing by default.
     /// - Throws: ``DocumentError`` for a document that cannot be read.
     public init(
         contentsOf url: URL,
         configuration: Configuration = Configuration(),
-        limits: DocumentLimits = DocumentLimits()
+        limits: DocumentLimits = DocumentLimits(),
+        onProgress: @escaping (Stage) -> Void = { _ in }
     ) throws(DocumentError) {
-        documents = try DocumentSet(contentsOf: url, limits: limits)
+        documents = try DocumentSet(contentsOf: url, limits: limits, onProgress: onProgress)
+        self.onProgress = onProgress
         self.configuration = configuration
     }
 
@@ -52,6 +56,7 @@ public struct Generator {
         limits: DocumentLimits = DocumentLimits()
     ) throws(DocumentError) {
         documents = try DocumentSet(data, named: name, limits: limits)
+        onProgress = { _ in }
         self.configuration = configuration
     }
 
@@ -85,10 +90,14 @@ public struct Generator {
         try checkSelection(of: operations)
         let apiName = configuration.name ?? Self.name(of: documents.root)
         var planner = Planner(schemas, specification, configuration, apiName: apiName)
-        let routers = try planner.plan(operations)
+        let routers = try planner.plan(operations, onProgress)
         try schemas.finish()
         for router in routers { mark(router, schemas) }
         if schemas.giveUpAmbiguous() {
+            for router in routers { mark(router, schemas) }
+        }
+        if planner.separateForms(of: routers) {
+            for declaration in schemas.declarations { declaration.usage = [] }
             for router in routers { mark(router, schemas) }
         }
         let taken = Set(routers.map(\.name))
@@ -100,6 +109,13 @@ public struct Generator {
             components: components(),
             renames: configuration.renames
         )
+        try Conformances(configuration: configuration, schemas: schemas).choose()
+        let pages = PagePlanner(
+            specification: specification,
+            configuration: configuration,
+            modelWriter: ModelWriter(configuration: configuration)
+        )
+        try pages.plan(routers)
         return Plan(
             warnings: warnings,
             specification: specification,
@@ -127,7 +143,7 @@ public struct Generator {
             }
         }
         return Result(
-            files: assembly.files(),
+            files: assembly.files(onProgress),
             warnings: plan.warnings.all,
             operations: lines,
             operationCount: plan.operations.count { configuration.selects($0) }
@@ -155,7 +171,13 @@ public struct Generator {
     private func interfaceHere() throws(DocumentError) -> Interface {
         let plan = try plan()
         let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
-        return Interface(plan.routers, plan.schemas.declarations, assembly.routerWriter, assembly.modelWriter)
+        return Interface(
+            plan.specification,
+            plan.routers,
+            plan.schemas.declarations,
+            assembly.routerWriter,
+            assembly.modelWriter
+        )
     }
 
     private func components() -> [Node] {
@@ -178,7 +200,8 @@ public struct Generator {
 
     static let supportNames: Set<String> = [
         "RouteParts", "SecurityScheme", "OperationRouter", "ParameterText", "ParameterValue", "QueryPart", "HeaderPart",
-        "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "DecimalText",
+        "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "TextValue",
+        "DecimalText",
         "FormFile",
         "FormParts", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped", "RawValue",
     ]

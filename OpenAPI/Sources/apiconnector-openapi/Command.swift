@@ -38,6 +38,15 @@ struct DocumentOptions: ParsableArguments {
     @Option(help: "The largest file to read, in bytes.")
     var maximumBytes = 64 << 20
 
+    @Flag(inversion: .prefixedNo, help: "Prints progress to standard error; by default only to a terminal.")
+    var progress: Bool?
+
+    /// Runs a body, and then removes its progress from the terminal.
+    fileprivate func showingProgress<Value>(_ body: () throws -> Value) rethrows -> Value {
+        defer { if progress ?? isTerminal, isTerminal { FileHandle.standardError.write(Data(Stage.clearing.utf8)) } }
+        return try body()
+    }
+
     fileprivate func generator() throws -> Generator {
         try generator(of: document)
     }
@@ -51,7 +60,10 @@ struct DocumentOptions: ParsableArguments {
         configuration.operations.formUnion(operations)
         var limits = DocumentLimits()
         limits.byteCount = maximumBytes
-        return try Generator(contentsOf: URL(filePath: document), configuration: configuration, limits: limits)
+        let showsProgress = progress ?? isTerminal
+        return try Generator(contentsOf: URL(filePath: document), configuration: configuration, limits: limits) {
+            if showsProgress { FileHandle.standardError.write(Data($0.text(isTerminal: isTerminal).utf8)) }
+        }
     }
 }
 
@@ -73,9 +85,11 @@ struct Generate: ParsableCommand {
     var callers = false
 
     func run() throws {
-        let generator = try options.generator()
-        let result = try generator.generate()
-        let files = result.files + (callers ? try generator.callers() : [])
+        let (result, files) = try options.showingProgress {
+            let generator = try options.generator()
+            let result = try generator.generate()
+            return (result, result.files + (callers ? try generator.callers() : []))
+        }
         for warning in result.warnings { note("warning: \(warning)") }
         if strict, !result.warnings.isEmpty {
             note("error: \(result.warnings.count) warnings, and --strict was given")
@@ -101,7 +115,7 @@ struct List: ParsableCommand {
     @OptionGroup var options: DocumentOptions
 
     func run() throws {
-        let result = try options.generator().generate()
+        let result = try options.showingProgress { try options.generator().generate() }
         for operation in result.operations { print(operation) }
         for warning in result.warnings { print("warning: \(warning)") }
     }
@@ -119,8 +133,10 @@ struct Diff: ParsableCommand {
     var newer: String
 
     func run() throws {
-        let old = try options.generator().interface()
-        let changes = try old.changes(to: options.generator(of: newer).interface())
+        let changes = try options.showingProgress {
+            let old = try options.generator().interface()
+            return try old.changes(to: options.generator(of: newer).interface())
+        }
         for change in changes { print(change) }
         if changes.contains(where: \.isBreaking) { throw ExitCode(1) }
     }
@@ -159,6 +175,8 @@ struct Convert: ParsableCommand {
         }
     }
 }
+
+private let isTerminal = isatty(FileHandle.standardError.fileDescriptor) == 1
 
 /// Writes to standard error.
 func note(_ text: String) {

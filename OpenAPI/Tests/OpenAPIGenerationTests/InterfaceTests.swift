@@ -48,10 +48,160 @@ import Testing
         #expect(
             changes == [
                 "breaking: GET /a: the parameter old was removed", "breaking: GET /gone was removed",
-                "breaking: Kind.dog was removed", "breaking: New.id",
+                "breaking: Kind.dog was removed", "breaking: New.id is new and required",
                 "breaking: Pet.age has the type String instead of Int", "added: GET /a: the parameter page is new",
-                "added: GET /new as APIRouter.new", "added: Kind.bird", "added: Pet.size",
+                "added: GET /new as APIRouter.new", "added: Kind.bird is new", "added: Pet.size is new",
             ]
         )
+    }
+
+    // MARK: - Changes that no type shows
+
+    private static let shop = """
+        servers: [{ url: "https://a.example" }]
+        security: [{ token: [read] }]
+        components:
+          securitySchemes:
+            token: { type: oauth2, flows: {} }
+            key: { type: apiKey, in: header, name: X-Key }
+          schemas:
+            In: { type: object, properties: { name: { type: string, maxLength: 9 }, ids: { type: array, items: { type: integer, minimum: 1 } } } }
+            Out: { type: object, required: [name], properties: { name: { type: string, maxLength: 9 } } }
+            Bad: { type: object, required: [code], properties: { code: { type: integer } } }
+            Worse: { type: object, required: [text], properties: { text: { type: string } } }
+        paths:
+          /a:
+            post:
+              operationId: a
+              parameters:
+                - { name: page_size, in: query, schema: { type: integer, maximum: 100, default: 10 } }
+                - { name: ids, in: query, schema: { type: array, items: { type: string } } }
+                - { name: must, in: query, required: true, schema: { type: string, format: email } }
+              requestBody:
+                content:
+                  application/json: { schema: { $ref: "#/components/schemas/In" } }
+                  multipart/form-data: { schema: { $ref: "#/components/schemas/In" } }
+              responses:
+                200: { content: { application/json: { schema: { $ref: "#/components/schemas/Out" } }, text/csv: {} } }
+                404: { content: { application/json: { schema: { $ref: "#/components/schemas/Bad" } } } }
+        """
+
+    @Test(arguments: [
+        (
+            "page_size, in: query", "pageSize, in: query",
+            [
+                "breaking: POST /a: the parameter pageSize is the query item pageSize in the style form with explode instead of the query item page_size in the style form with explode"
+            ]
+        ),
+        (
+            "page_size, in: query", "page_size, in: header",
+            [
+                "breaking: POST /a: the parameter pageSize is the header field page_size in the style simple instead of the query item page_size in the style form with explode"
+            ]
+        ),
+        (
+            "ids, in: query", "ids, in: query, explode: false",
+            [
+                "breaking: POST /a: the parameter ids is the query item ids in the style form instead of the query item ids in the style form with explode"
+            ]
+        ),
+        ("maximum: 100", "maximum: 50", ["breaking: POST /a: the parameter pageSize: maximum is 50 instead of 100"]),
+        ("maximum: 100", "maximum: 200", ["changed: POST /a: the parameter pageSize: maximum is 200 instead of 100"]),
+        ("default: 10", "default: 20", ["changed: POST /a: the parameter pageSize: default is 20 instead of 10"]),
+        (
+            "format: email", "format: hostname",
+            ["breaking: POST /a: the parameter must: format is hostname instead of email"]
+        ),
+        (
+            "format: email", "format: uuid",
+            ["breaking: POST /a: the parameter must has the type UUID instead of String"]
+        ),
+        (
+            "must, in: query, required: true", "must, in: query",
+            ["changed: POST /a: the parameter must became optional"]
+        ),
+        (
+            "In: { type: object, properties: { name: { type: string, maxLength: 9 }",
+            "In: { type: object, properties: { name: { type: string, maxLength: 5 }",
+            ["breaking: In.name: maxLength is 5 instead of 9"]
+        ),
+        ("minimum: 1 }", "minimum: 0 }", ["changed: In.ids: items minimum is 0 instead of 1"]),
+        ("minimum: 1 }", "minimum: 1, multipleOf: 2 }", ["breaking: In.ids: items multipleOf 2 is new"]),
+        (
+            "Out: { type: object, required: [name], properties: { name: { type: string, maxLength: 9 }",
+            "Out: { type: object, required: [name], properties: { name: { type: string, maxLength: 5 }",
+            ["changed: Out.name: maxLength is 5 instead of 9"]
+        ),
+        (
+            "          multipart/form-data: { schema: { $ref: \"#/components/schemas/In\" } }\n", "",
+            [
+                "breaking: POST /a: APIRouter.a(form:) was removed",
+                "breaking: POST /a: APIRouter.aData(form:) was removed",
+                "breaking: POST /a: the request body can no longer be multipart/form-data",
+            ]
+        ),
+        ("text/csv: {}", "text/csv: {}, text/plain: {}", ["added: POST /a: the response 200 can be text/plain"]),
+        ("404:", "409:", ["added: POST /a: the status 409", "changed: POST /a: the status 404 was removed"]),
+        (
+            "schemas/Bad\" } } } }", "schemas/Worse\" } } } }",
+            [
+                "breaking: APIRouter's errors have Worse instead of Bad", "breaking: the type Bad was removed",
+                "added: the type Worse",
+            ]
+        ),
+        (
+            "security: [{ token: [read] }]", "security: [{ token: [read, write] }]",
+            [
+                "breaking: POST /a: the credentials are token and token with read and token with write instead of token and token with read"
+            ]
+        ),
+        (
+            "security: [{ token: [read] }]", "security: [{ token: [read] }, { key: [] }]",
+            [
+                "changed: POST /a: the credentials are key or token and token with read instead of token and token with read"
+            ]
+        ),
+        (
+            "security: [{ token: [read] }]", "",
+            ["changed: POST /a: the credentials are none instead of token and token with read"]
+        ),
+        (
+            "name: X-Key", "name: X-Other",
+            [
+                "breaking: the security scheme key has in header, name X-Other, type apiKey instead of in header, name X-Key, type apiKey"
+            ]
+        ),
+        (
+            "https://a.example", "https://b.example",
+            ["breaking: the server https://a.example was removed", "added: the server https://b.example"]
+        ),
+        ("operationId: a\n", "operationId: a\n      deprecated: true\n", ["changed: POST /a: it is deprecated"]),
+        (
+            "operationId: a\n", "operationId: a\n      servers: [{ url: \"https://c.example\" }]\n",
+            ["breaking: POST /a: the servers are https://c.example instead of those of the document"]
+        ),
+    ])
+    func aChangeThatNoTypeShowsIsReported(_ old: String, _ new: String, _ sentences: [String]) throws {
+        #expect(Self.shop.contains(old))
+        let changed = Self.shop.replacing(old, with: new, maxReplacements: 1)
+        let changes = try interface(Self.shop).changes(to: interface(changed)).map(\.description)
+        #expect(changes == sentences)
+    }
+
+    @Test func aCursorThatIsGoneBreaksItsPages() throws {
+        let old = """
+            paths:
+              /a:
+                get:
+                  operationId: list
+                  parameters: [{ name: after, in: query, schema: { type: string } }]
+                  responses:
+                    200:
+                      links: { more: { operationId: list, parameters: { after: $response.body#/next } } }
+                      content: { application/json: { schema: { type: object, properties: { next: { type: string } } } } }
+            """
+        let new = old.replacing("operationId: list, parameters", with: "operationId: other, parameters")
+        let changes = try interface(old).changes(to: interface(new)).map(\.description)
+        #expect(changes == ["breaking: GET /a: the pages .list were removed"])
     }
 }

@@ -179,4 +179,52 @@ import Testing
         #expect(code.contains(": ApiModel, ParameterValue {"))
         #expect(!(try generated(yaml).code).contains("ApiModel"))
     }
+
+    @Test func aListOfObjectsIsSentAsJSONWithAWarning() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  parameters:
+                    - { name: f, in: query, schema: { type: array, items: { type: object, properties: { b: { type: string } } } } }
+                  responses: { 204: {} }
+            """
+        )
+        #expect(result.code.contains(".form(\"f\", ParameterText.json(f))"))
+        #expect(result.warnings.map(\.pointer).contains("a.yaml#/paths/~1a/get/parameters/0"))
+    }
+
+    @Test func aFormWhoseSchemaIsAlsoJSONHasItsOwnType() throws {
+        let code = try generated(
+            """
+            components: { schemas: { F: { type: object, properties: { f: { type: string, format: binary } } } } }
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    content:
+                      application/json: { schema: { $ref: "#/components/schemas/F" } }
+                      multipart/form-data: { schema: { $ref: "#/components/schemas/F" } }
+            """
+        ).code
+        #expect(code.contains("static func a(body: F? = nil)"))
+        #expect(code.contains("static func a(form: AForm? = nil)"))
+        #expect(code.contains("struct F: RequestModel {\n    var f: Data?"))
+        #expect(code.contains("struct AForm: Sendable {\n    var f: FormFile?"))
+    }
+
+    @Test func aStreamBesideJSONAcceptsOnlyItsOwnType() throws {
+        func code(_ content: String) throws -> String {
+            try generated("paths: { /a: { get: { operationId: a, responses: { 200: { content: { \(content) } } } } } }")
+                .code
+        }
+        let stream = "text/event-stream: { schema: { type: string } }"
+        #expect(
+            try code("application/json: { schema: { type: integer } }, " + stream).contains("\"text/event-stream\"")
+        )
+        #expect(!(try code(stream)).contains("\"text/event-stream\""))
+    }
 }

@@ -28,7 +28,7 @@ func uses(of pets: NetworkConnector<some DataRequestType, PetsRouter>) async thr
 
 func allNames(over pets: NetworkConnector<some DataRequestType, PetsRouter>) async throws -> [String] {
     var names: [String] = []
-    let pages = pets.pages(from: .listPets(limit: 20), next: .cursor("cursor") { $0.value.nextCursor })
+    let pages = pets.pages(from: .listPets(limit: 20), next: .listPets)
     for try await page in pages {
         names += page.items.map(\.name)
     }

@@ -21,14 +21,24 @@ extension Contract {
 
 extension OpenAPIDocument {
     func violations(of exchange: ScriptExchange) -> [ContractViolation] {
-        switch operation(for: exchange.sent.request) {
+        switch operations(for: exchange.sent.request) {
         case .failure(let violation):
             return [violation]
-        case .success(let (operation, pathValues)):
-            let found = RequestCheck(exchange.sent, operation, self).violations(pathValues: pathValues)
-            guard case .response(let status, let headers, _)? = exchange.response?.answer else { return found }
-            let body = exchange.response?.canned?.1
-            return found + ResponseCheck(operation, self).violations(status, headers, body)
+        case .success(let candidates):
+            var first: [ContractViolation]?
+            for candidate in candidates {
+                let found = violations(of: exchange, candidate)
+                if found.isEmpty { return [] }
+                if first == nil { first = found }
+            }
+            return first ?? []
         }
+    }
+
+    private func violations(of exchange: ScriptExchange, _ candidate: Candidate) -> [ContractViolation] {
+        let found = RequestCheck(exchange.sent, candidate.operation, self).violations(pathValues: candidate.pathValues)
+        guard case .response(let status, let headers, _)? = exchange.response?.answer else { return found }
+        let body = exchange.response?.canned?.1
+        return found + ResponseCheck(candidate.operation, self).violations(status, headers, body)
     }
 }

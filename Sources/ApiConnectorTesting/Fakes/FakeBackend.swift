@@ -46,15 +46,22 @@ public struct FakeBackend: ResponseSource {
             let list = violations.map(\.description).joined(separator: "; ")
             return ApiConnectorError(.unmatched, "it violates \(document.name): \(list)", request: request)
         }
-        switch document.operation(for: request) {
+        switch document.operations(for: request) {
         case .failure(let violation):
             throw refused([violation])
-        case .success(let (operation, values)):
-            let violations = RequestCheck(sent, operation, document).violations(pathValues: values)
-            guard violations.isEmpty else { throw refused(violations) }
-            let key = "\(request.method) \(request.url.absoluteString)"
-            var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key))
-            return answer.response(accepting: request.headers[.accept])
+        case .success(let candidates):
+            var first: [ContractViolation]?
+            for (operation, values) in candidates {
+                let violations = RequestCheck(sent, operation, document).violations(pathValues: values)
+                guard violations.isEmpty else {
+                    if first == nil { first = violations }
+                    continue
+                }
+                let key = "\(request.method) \(request.url.absoluteString)"
+                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key))
+                return answer.response(accepting: request.headers[.accept])
+            }
+            throw refused(first ?? [])
         }
     }
 }

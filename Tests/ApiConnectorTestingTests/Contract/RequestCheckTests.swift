@@ -42,7 +42,12 @@ enum ShopDocument {
         "responses":{"204":{"description":""}}}},
         "/photos":{"post":{"requestBody":{"required":true,"content":{"multipart/form-data":{"schema":{"type":"object",
         "required":["photo"],"properties":{"photo":{"type":"string","format":"binary"},"size":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}}}}}}},
-        "responses":{"204":{"description":""}}}}},
+        "responses":{"204":{"description":""}}}},
+        "/notes":{"get":{}},
+        "/notes?draft=1":{"get":{"parameters":[{"name":"page","in":"query","schema":{"type":"integer"}}]}},
+        "/notes#add":{"put":{"requestBody":{"content":{"application/json":{"schema":{"type":"object"}}}},"responses":{"200":{"description":""}}}},
+        "/notes#replace":{"put":{"requestBody":{"content":{"text/plain":{"schema":{"type":"string"}}}},"responses":{"204":{"description":""}}}},
+        "/sorted":{"get":{"parameters":[{"name":"by","in":"query","schema":{"type":"array","items":{"type":"object","required":["key"],"properties":{"key":{"type":"string"}}}}}]}}},
         "components":{"securitySchemes":{"key":{"type":"apiKey","in":"query","name":"api_key"}},
         "schemas":{"Tea":{"type":"object","required":["id","name"],"properties":{"id":{"type":"integer","readOnly":true},
         "name":{"type":"string"},"origin":{"type":["string","null"]}}}}}}
@@ -114,6 +119,24 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         ),
         RequestCase("GET /search?version=2&q=a"),
         RequestCase("GET /search?version=3", violates: "the request: the document has no path for it (#/paths)"),
+        RequestCase("GET /notes"), RequestCase("GET /notes?draft=1&page=2"),
+        RequestCase(
+            "GET /notes?draft=2",
+            violates: "the query item \"draft\": the operation has no such parameter (#/paths/~1notes/get)"
+        ),
+        RequestCase("PUT /notes", body: .json(["a": 1])), RequestCase("PUT /notes", body: .text("a")),
+        RequestCase(
+            "PUT /notes",
+            body: .json([1]),
+            violates: "the request body: it is an array, but the schema requires object "
+                + "(#/paths/~1notes#add/put/requestBody/content/application~1json/schema/type)"
+        ),
+        RequestCase("GET /sorted?by=%7B%22key%22:%22a%22%7D&by=%7B%22key%22:%22b%22%7D"),
+        RequestCase(
+            "GET /sorted?by=%7B%7D",
+            violates: "the query parameter \"by\" at /0: the member \"key\" is missing "
+                + "(#/paths/~1sorted/get/parameters/0/schema/items/required)"
+        ),
         RequestCase("GET /points/;at=1.5,2"),
         RequestCase(
             "GET /points/;at=1,x",

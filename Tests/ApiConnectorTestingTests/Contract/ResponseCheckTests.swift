@@ -76,6 +76,11 @@ struct ResponseCheckTests {
         #expect(try await violations("GET /teas/1", .feed(BodyFeed(), headers: head)).isEmpty)
     }
 
+    @Test func anOperationWithoutDocumentedResponsesAcceptsEachResponse() async throws {
+        #expect(try await violations("GET /notes", .status(204)).isEmpty)
+        #expect(try await violations("GET /notes", json(#"{"a":1}"#, 500)).isEmpty)
+    }
+
     @Test func statusMediaTypeAndHeaderFieldsAreChecked() async throws {
         #expect(
             try await violations("DELETE /teas/1", .status(200)) == [

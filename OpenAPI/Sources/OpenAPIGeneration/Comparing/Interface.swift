@@ -4,10 +4,12 @@
 
 /// The interface of generated code: operations with their functions, and models with their members.
 public struct Interface: Sendable {
-    struct Function: Equatable {
+    struct Function {
         var name: String
         var arguments: [Member]
         var value: String
+        /// The name of the property for `pages(from:next:)`; nil without one.
+        var pages: String?
     }
 
     struct Member: Equatable {
@@ -15,9 +17,12 @@ public struct Interface: Sendable {
         var type: String
         /// Whether a caller can omit it.
         var isOptional: Bool
+        /// How a parameter is sent; empty for the member of a model.
+        var format = ""
+        var limits = Limits()
     }
 
-    struct Model: Equatable {
+    struct Model {
         var isSent: Bool
         var isReceived: Bool
         var members: [Member]
@@ -25,25 +30,54 @@ public struct Interface: Sendable {
     }
 
     var functions: [String: [Function]] = [:]
+    var exchanges: [String: Exchange] = [:]
     var models: [String: Model] = [:]
+    /// The type of each router's errors.
+    var failures: [String: String] = [:]
+    /// The URLs of the document's servers.
+    var servers: [String] = []
+    /// The security schemes by name, each with its settings.
+    var schemes: [String: String] = [:]
 
     init(
+        _ specification: SpecificationReader,
         _ routers: [RouterPlan],
         _ declarations: [Declaration],
         _ routerWriter: RouterWriter,
         _ modelWriter: ModelWriter
     ) {
+        let resolve = { try? specification.documents.resolved($0) }
+        servers = specification.root["servers"]?.elements.compactMap { $0["url"]?.string } ?? []
+        for scheme in specification.root["components"]?["securitySchemes"]?.members ?? [] {
+            let settings = resolve(scheme.value)?.members ?? []
+            let texts = settings.filter { $0.key != "description" && !$0.key.hasPrefix("x-") }.compactMap { member in
+                member.value.scalarText.map { "\(member.key) \($0)" }
+            }
+            schemes[scheme.key] = texts.sorted().joined(separator: ", ")
+        }
         for router in routers {
+            if let failure = router.failure { failures[router.name] = failure.code }
             for function in router.functions {
-                let arguments = function.arguments.map {
-                    Member(name: $0.name, type: routerWriter.argumentCode($0), isOptional: $0.isOptional)
+                let arguments = function.arguments.map { argument in
+                    var member = Member(
+                        name: argument.name,
+                        type: routerWriter.argumentCode(argument),
+                        isOptional: argument.isOptional
+                    )
+                    if case .parameter(let parameter) = argument.location {
+                        member.format = Self.format(parameter)
+                        member.limits = Limits(parameter.schema, resolve)
+                    }
+                    return member
                 }
                 let own = Function(
                     name: "\(router.name).\(function.name)",
                     arguments: arguments,
-                    value: routerWriter.returned(function)
+                    value: routerWriter.returned(function),
+                    pages: function.pages?.name
                 )
                 functions[function.operation.title, default: []].append(own)
+                exchanges[function.operation.title] = Exchange(function.operation, specification)
             }
         }
         for declaration in declarations where !declaration.usage.isEmpty {
@@ -55,7 +89,7 @@ public struct Interface: Sendable {
             )
             switch declaration.kind {
             case .structure(let structure):
-                model.members = modelWriter.members(of: structure, declaration)
+                model.members = modelWriter.members(of: structure, declaration, resolve)
             case .enumeration(let enumeration): model.values = enumeration.values.map(\.name)
             case .union(let union):
                 model.members = union.cases.map { Member(name: $0.name, type: $0.type.code, isOptional: true) }
@@ -66,102 +100,42 @@ public struct Interface: Sendable {
         }
     }
 
+    /// The place, the name and the style of a parameter.
+    private static func format(_ parameter: Parameter) -> String {
+        let place =
+            switch parameter.location {
+            case .path: "part of the path"
+            case .query: "query item"
+            case .header: "header field"
+            case .cookie: "cookie"
+            case .querystring: "whole query"
+            }
+        let style = parameter.mediaType ?? parameter.style + (parameter.explode ? " with explode" : "")
+        let name = parameter.location == .header ? parameter.name.lowercased() : parameter.name
+        return PlainText.line("\(place) \(name) in the style \(style)")
+    }
+
     /// A difference that affects callers.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// Whether existing code may no longer compile, or may fail when it runs.
-        public let isBreaking: Bool
+        /// What a change means for callers.
+        public enum Kind: String, Sendable, CaseIterable {
+            /// Existing code may no longer compile, or may fail when it runs.
+            case breaking
+            /// The new interface has something that existing code does not use.
+            case addition = "added"
+            /// Existing code still works, but may behave differently.
+            case change = "changed"
+        }
+
+        /// What the change means for callers.
+        public let kind: Kind
         /// The change as a sentence.
         public let sentence: String
 
+        /// Whether existing code may no longer compile, or may fail when it runs.
+        public var isBreaking: Bool { kind == .breaking }
+
         /// The kind and the sentence.
-        public var description: String { (isBreaking ? "breaking: " : "added: ") + sentence }
-    }
-
-    /// The changes from this interface to a newer one: breaking changes first, otherwise in the order of names.
-    public func changes(to newer: Interface) -> [Change] {
-        var changes: [Change] = []
-        compareFunctions(newer, &changes)
-        compareModels(newer, &changes)
-        return changes.filter(\.isBreaking) + changes.filter { !$0.isBreaking }
-    }
-
-    private func compareFunctions(_ newer: Interface, _ changes: inout [Change]) {
-        for title in Set(functions.keys).union(newer.functions.keys).sorted() {
-            let old = functions[title] ?? []
-            let new = newer.functions[title] ?? []
-            if new.isEmpty {
-                changes.append(Change(isBreaking: true, sentence: "\(title) was removed"))
-                continue
-            }
-            if old.isEmpty {
-                changes.append(Change(isBreaking: false, sentence: "\(title) as \(new[0].name)"))
-                continue
-            }
-            for index in 0..<max(old.count, new.count) {
-                guard index < new.count else {
-                    changes.append(Change(isBreaking: true, sentence: "\(title): \(old[index].name) was removed"))
-                    continue
-                }
-                guard index < old.count else {
-                    changes.append(Change(isBreaking: false, sentence: "\(title): \(new[index].name)"))
-                    continue
-                }
-                compare(old[index], new[index], title, &changes)
-            }
-        }
-    }
-
-    private func compare(_ old: Function, _ new: Function, _ title: String, _ changes: inout [Change]) {
-        func change(_ isBreaking: Bool, _ sentence: String) {
-            changes.append(Change(isBreaking: isBreaking, sentence: "\(title): \(sentence)"))
-        }
-        if old.name != new.name { change(true, "\(old.name) was renamed to \(new.name)") }
-        if old.value != new.value { change(true, "the value's type changed from \(old.value) to \(new.value)") }
-        for argument in old.arguments {
-            guard let other = new.arguments.first(where: { $0.name == argument.name }) else {
-                change(true, "the parameter \(argument.name) was removed")
-                continue
-            }
-            if other.type != argument.type {
-                change(true, "the parameter \(argument.name) has the type \(other.type) instead of \(argument.type)")
-            }
-            if argument.isOptional, !other.isOptional { change(true, "the parameter \(argument.name) became required") }
-        }
-        for argument in new.arguments where !old.arguments.contains(where: { $0.name == argument.name }) {
-            change(!argument.isOptional, "the parameter \(argument.name) is new")
-        }
-    }
-
-    private func compareModels(_ newer: Interface, _ changes: inout [Change]) {
-        func change(_ isBreaking: Bool, _ sentence: String) {
-            changes.append(Change(isBreaking: isBreaking, sentence: sentence))
-        }
-        for name in Set(models.keys).union(newer.models.keys).sorted() {
-            guard let old = models[name] else {
-                change(false, "the type \(name)")
-                continue
-            }
-            guard let new = newer.models[name] else {
-                change(true, "the type \(name) was removed")
-                continue
-            }
-            for member in old.members {
-                guard let other = new.members.first(where: { $0.name == member.name }) else {
-                    change(true, "\(name).\(member.name) was removed")
-                    continue
-                }
-                if other.type != member.type {
-                    change(true, "\(name).\(member.name) has the type \(other.type) instead of \(member.type)")
-                } else if other.isOptional != member.isOptional {
-                    let isHarmless = other.isOptional && !new.isReceived
-                    change(!isHarmless, "\(name).\(member.name) became \(other.isOptional ? "optional" : "required")")
-                }
-            }
-            for member in new.members where !old.members.contains(where: { $0.name == member.name }) {
-                change(!member.isOptional && new.isSent, "\(name).\(member.name)")
-            }
-            for value in old.values where !new.values.contains(value) { change(true, "\(name).\(value) was removed") }
-            for value in new.values where !old.values.contains(value) { change(false, "\(name).\(value)") }
-        }
+        public var description: String { "\(kind.rawValue): \(sentence)" }
     }
 }

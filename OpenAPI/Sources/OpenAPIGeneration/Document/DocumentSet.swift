@@ -12,19 +12,28 @@ final class DocumentSet {
     private var files: [String: Node] = [:]
     private var anchors: [String: [String: Node]] = [:]
     private var valueCount = 0
+    private let onProgress: (Stage) -> Void
 
     /// Reads a document's first file.
-    init(contentsOf url: URL, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
+    init(
+        contentsOf url: URL,
+        limits: DocumentLimits = DocumentLimits(),
+        onProgress: @escaping (Stage) -> Void = { _ in }
+    ) throws(DocumentError) {
+        self.onProgress = onProgress
+        onProgress(.file(1))
         folder = url.deletingLastPathComponent().standardizedFileURL.resolvingSymlinksInPath()
         self.limits = limits
         let name = url.lastPathComponent
-        root = try Self.load(url, named: name, limits, &valueCount)
+        // The caller may name a symbolic link.
+        root = try Self.load(url.resolvingSymlinksInPath(), named: name, limits, &valueCount)
         files[name] = root
     }
 
     /// Reads a document of one file from memory.
     init(_ data: Data, named name: String, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
         folder = URL(filePath: "/nowhere/", directoryHint: .isDirectory)
+        onProgress = { _ in }
         self.limits = limits
         root = try Self.parse(data, named: name, limits, &valueCount)
         files[name] = root
@@ -153,6 +162,7 @@ final class DocumentSet {
         guard target.starts(with: folder.pathComponents) else {
             throw DocumentError(at: node, "the reference \(quoted(path)) leads out of the document's folder")
         }
+        onProgress(.file(files.count + 1))
         do {
             let loaded = try Self.load(url, named: name, limits, &valueCount)
             files[name] = loaded

@@ -29,7 +29,7 @@ extension SchemaReader {
         "writeOnly", "nullable", "externalDocs", "$comment", "$id", "$defs", "$anchor", "$schema", "xml",
     ]
 
-    private static let unsupported: [String: String] = [
+    static let unsupported: [String: String] = [
         "not": "`not` is not supported; values that it forbids are accepted",
         "if": "`if` is not supported; it is ignored",
         "patternProperties": "`patternProperties` is not supported; `additionalProperties` describes these members",
@@ -41,7 +41,7 @@ extension SchemaReader {
     ]
 
     /// Keywords that define the type, document it, or are only checked by the server.
-    private static let supported: Set<String> = [
+    static let supported: Set<String> = [
         "$ref", "type", "format", "enum", "const", "properties", "required", "additionalProperties", "items", "allOf",
         "oneOf", "anyOf", "discriminator", "nullable", "readOnly", "writeOnly", "deprecated", "default", "title",
         "description", "example", "examples", "externalDocs", "xml", "contentEncoding", "contentMediaType",

@@ -36,7 +36,10 @@ extension SchemaReader {
     func assignNames(taken: Set<String>, prefix: String, components: [Node], renames: [String: String]) {
         let top = declarations.filter { $0.parent == nil }
         var byNode: [ObjectIdentifier: Declaration] = [:]
-        for declaration in top { byNode[ObjectIdentifier(declaration.node)] = declaration }
+        // A form may have a further type for the same schema.
+        for declaration in top where declaration.owner == nil {
+            byNode[ObjectIdentifier(declaration.node)] = declaration
+        }
         var names = NameSet(besides: taken)
         func name(_ key: String, _ wanted: String) -> String {
             names.unique(Self.allowed(renames[key] ?? prefix + wanted, "Model"))
@@ -46,7 +49,7 @@ extension SchemaReader {
             // Declarations that are not generated also get names, so that the other names do not depend on the
             // selection.
             let found = name(node.key, Identifier.type(node.key))
-            guard let declaration = byNode[ObjectIdentifier(node)], declaration.owner == nil else { continue }
+            guard let declaration = byNode[ObjectIdentifier(node)] else { continue }
             declaration.name = found
             named.insert(ObjectIdentifier(declaration))
         }

@@ -272,6 +272,7 @@ extension SchemaReader {
             property.isDeprecated = all.contains { $0["deprecated"]?.bool == true }
             property.documentation = Self.documentation(of: node, default: node["default"] ?? target["default"])
             property.values = Self.listedValues(of: target)
+            property.node = node
             structure.properties.append(property)
         }
         let described = Set(parts.members.map(\.key))

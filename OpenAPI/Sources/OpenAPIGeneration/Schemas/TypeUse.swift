@@ -47,6 +47,14 @@ final class Declaration {
     var usage = Usage()
     /// Whether the type contains itself through a union.
     var isIndirect = false
+    var conformance = Conformance.none
+
+    /// How values are compared.
+    enum Conformance: Int, Comparable {
+        case none, equatable, hashable
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
 
     init(_ node: Node, named name: String, in parent: Declaration?) {
         self.node = node
@@ -69,6 +77,17 @@ final class Declaration {
 
     var union: Union? {
         if case .union(let union) = kind { union } else { nil }
+    }
+
+    /// The generated types of the members or alternatives.
+    var parts: [Declaration] {
+        switch kind {
+        case .structure(let structure):
+            (structure.properties.map(\.type) + [structure.additional].compactMap(\.self)).flatMap(\.type.declarations)
+        case .union(let union): union.cases.flatMap(\.type.declarations)
+        case .wrapper(let type): type.type.declarations
+        case .enumeration, .pending, .opaque: []
+        }
     }
 
     var outermost: Declaration { parent?.outermost ?? self }
@@ -121,6 +140,8 @@ struct Property {
     var values: [String] = []
     /// Whether the member is stored out of line, because the type contains itself.
     var isBoxed = false
+    /// The schema; nil for a member that is only listed in `required`.
+    var node: Node?
     /// The media type of the member in a multipart form.
     var partMediaType: String?
 }
@@ -257,6 +278,15 @@ extension TypeUse {
         case .json: true
         case .declared(let declaration): declaration.isOpaque
         default: false
+        }
+    }
+
+    var isListOfObjects: Bool {
+        guard case .array(let element) = self else { return false }
+        switch element.type {
+        case .dictionary: return true
+        case .declared(let declared): return declared.structure != nil
+        default: return false
         }
     }
 

@@ -75,6 +75,8 @@ struct Response {
     /// `200`, `4XX` or `default`.
     let status: String
     let contents: [Content]
+    /// The links, resolved, by name.
+    var links: [Node.Member] = []
 
     var isSuccess: Bool { status.hasPrefix("2") }
     var isInformation: Bool { status.hasPrefix("1") }

@@ -6,7 +6,7 @@
 
 extension SpecificationReader {
     /// A kind of object of the specification, with its keywords.
-    enum ObjectKind: String {
+    enum ObjectKind: String, CaseIterable {
         case root = "a document"
         case path = "a path"
         case operation = "an operation"

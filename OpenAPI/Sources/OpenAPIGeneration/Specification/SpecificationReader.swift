@@ -148,10 +148,11 @@ struct SpecificationReader {
                 && (Int(status) != nil || status.dropFirst().uppercased() == "XX"))
         guard isKnown else { throw DocumentError(at: node, "\(quoted(status)) is not a status code") }
         warnOfKeywords(in: node, .response)
-        if let links = node["links"], !links.members.isEmpty {
-            warnings.add(links, "links are not generated")
+        var response = Response(node: node, status: status, contents: try contents(of: node))
+        for link in node["links"]?.members ?? [] where !link.key.hasPrefix("x-") {
+            response.links.append(Node.Member(key: link.key, value: try documents.resolved(link.value)))
         }
-        return Response(node: node, status: status, contents: try contents(of: node))
+        return response
     }
 
     private func contents(of node: Node) throws(DocumentError) -> [Content] {

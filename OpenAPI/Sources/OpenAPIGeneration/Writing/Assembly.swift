@@ -2,6 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+internal import Foundation
+
 /// Distributes declarations to files, so that a change of one operation changes only one file.
 struct Assembly {
     private let configuration: Configuration
@@ -13,6 +15,9 @@ struct Assembly {
     private let apiName: String
     private let servers: String
     private let credentials: String
+    private let modules: ModulePlan
+    /// The names of the types of the shared module; empty if there is only one module.
+    private let sharedNames: Set<String>
 
     init(
         _ configuration: Configuration,
@@ -46,44 +51,92 @@ struct Assembly {
             try server.writeCredentials((security ?? []).map(routerWriter.requirement), to: &writer)
         }
         credentials = writer.lines.joined(separator: "\n")
+        let modules = try ModulePlan(configuration, routers, schemas, apiName: apiName)
+        self.modules = modules
+        guard modules.shared != nil else {
+            sharedNames = []
+            return
+        }
+        let models = schemas.declarations.filter { $0.parent == nil && modules.folder(of: $0) == modules.sharedFolder }
+        sharedNames = Generator.supportNames.union(models.map(\.name))
+            .union(["\(apiName)Server", "\(apiName)Credentials"])
     }
 
-    func files() -> [Generator.File] {
+    func files(_ onProgress: (Stage) -> Void) -> [Generator.File] {
+        onProgress(.source(1))
+        let shared = modules.sharedFolder
         var files = [
-            file("\(apiName)Server", servers),
-            file("Support/RouteSupport", support(SupportSource.routes + "\n\n" + SupportSource.parameters)),
-            file("Support/ModelSupport", support(SupportSource.models)),
-            file("Support/DateSupport", support(SupportSource.dates)),
-            file("Support/FormSupport", support(SupportSource.forms)),
+            file(shared + "\(apiName)Server", servers),
+            file(shared + "Support/RouteSupport", support(SupportSource.routes + "\n\n" + SupportSource.parameters)),
+            file(shared + "Support/ModelSupport", support(SupportSource.models)),
+            file(shared + "Support/DateSupport", support(SupportSource.dates)),
+            file(shared + "Support/FormSupport", support(SupportSource.forms)),
         ]
-        if !credentials.isEmpty { files.append(file("\(apiName)Credentials", credentials)) }
+        if !credentials.isEmpty { files.append(file(shared + "\(apiName)Credentials", credentials)) }
         let used = schemas.declarations.filter { $0.parent == nil && !$0.usage.isEmpty && !$0.isOpaque }
-        let components = used.filter { $0.owner == nil }.map { ($0.name, text(of: $0)) }
-        files += split(components, name: "Models/Models", maximum: configuration.maximumLineCount)
+        files += self.files(of: used.filter { $0.owner == nil }, named: "Models/Models")
         for router in routers {
+            onProgress(.source(files.count + 1))
             files += self.files(of: router)
-            let own = used.filter { $0.owner == router.name }.map { ($0.name, text(of: $0)) }
-            files += split(own, name: "Models/\(router.name)Models", maximum: configuration.maximumLineCount)
+            files += self.files(of: used.filter { $0.owner == router.name }, named: "Models/\(router.name)Models")
         }
         return files.sorted { $0.name < $1.name }
+    }
+
+    /// The files of models, each in the folder of its module.
+    private func files(of declarations: [Declaration], named name: String) -> [Generator.File] {
+        Dictionary(grouping: declarations) { modules.folder(of: $0) }.flatMap { folder, members in
+            split(members.map { ($0.name, text(of: $0)) }, name: folder + name, maximum: configuration.maximumLineCount)
+        }
     }
 
     private func file(_ name: String, _ text: String) -> Generator.File {
         var access = ""
         if configuration.access != .internal {
             // The compiler warns of a public import that no public declaration needs.
-            let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-            if words.contains(where: { ReservedNames.imported.contains(String($0)) }) {
+            if !wordsOfDeclarations(in: text).isDisjoint(with: ReservedNames.imported) {
                 access = configuration.access.rawValue + " "
             }
         }
-        let whole = header + access + "import ApiConnector\n\n" + text + "\n"
+        let whole = header + access + "import ApiConnector\n" + sharedImport(name, text) + "\n" + text + "\n"
         return Generator.File(name: name + ".swift", text: whole)
+    }
+
+    /// The words of the declarations that other modules see, without comments, bodies and default values.
+    private func wordsOfDeclarations(in text: String) -> Set<String> {
+        var words: Set<String> = []
+        var isInSignature = false
+        for line in text.split(separator: "\n") {
+            let code = line.drop { $0 == " " }
+            if isInSignature {
+                isInSignature = !code.hasPrefix(")")
+            } else {
+                let isDeclared =
+                    code.hasPrefix(configuration.access.rawValue + " ") || code.hasPrefix("nonisolated extension ")
+                    || (code.hasPrefix("case ") && !code.hasPrefix("case ."))
+                guard isDeclared else { continue }
+                isInSignature = code.hasSuffix("(")
+            }
+            var declaration = code
+            if let value = code.range(of: " = ") { declaration = code[..<value.lowerBound] }
+            words.formUnion(declaration.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        }
+        return words
+    }
+
+    /// The import of the shared module by a file of another module.
+    private func sharedImport(_ name: String, _ text: String) -> String {
+        guard let shared = modules.shared, !name.hasPrefix(modules.sharedFolder) else { return "" }
+        let isPublic = !wordsOfDeclarations(in: text).isDisjoint(with: sharedNames)
+        return (isPublic ? configuration.access.rawValue + " " : "") + "import \(shared)\n"
     }
 
     private func support(_ text: String) -> String {
         let access = configuration.access == .internal ? "" : configuration.access.rawValue + " "
-        return text.replacing("<public>", with: access)
+        return text.replacing("<public>", with: access).replacing(
+            "<shared>",
+            with: modules.shared == nil ? "" : "package "
+        )
     }
 
     private func text(of declaration: Declaration) -> String {
@@ -93,6 +146,7 @@ struct Assembly {
     }
 
     private func files(of router: RouterPlan) -> [Generator.File] {
+        let folder = modules.folder(of: router)
         var writer = SourceWriter()
         routerWriter.write(router, to: &writer)
         let type = writer.lines.joined(separator: "\n")
@@ -107,12 +161,12 @@ struct Assembly {
             routerWriter.write(functions, of: router, to: &writer)
             let text = writer.lines.joined(separator: "\n")
             if suffix.isEmpty {
-                files.append(file("Routers/\(router.name)", type + "\n\n" + text.drop { $0 == "\n" }))
+                files.append(file(folder + "Routers/\(router.name)", type + "\n\n" + text.drop { $0 == "\n" }))
             } else {
-                files.append(file("Routers/\(router.name)+\(suffix)", String(text.drop { $0 == "\n" })))
+                files.append(file(folder + "Routers/\(router.name)+\(suffix)", String(text.drop { $0 == "\n" })))
             }
         }
-        if groups.allSatisfy({ !$0.0.isEmpty }) { files.append(file("Routers/\(router.name)", type)) }
+        if groups.allSatisfy({ !$0.0.isEmpty }) { files.append(file(folder + "Routers/\(router.name)", type)) }
         return files
     }
 

@@ -21,7 +21,7 @@ struct CallerWriter {
         var writer = SourceWriter()
         writer.line("import ApiConnector")
         writer.blank()
-        writer.block("func callEverything(_ caller: Caller) async") { writer in
+        writer.block("func callEverything(_ caller: FunctionCaller) async") { writer in
             for router in routers { writer.line("await \(router.name).callEverything(caller)") }
         }
         return files + [Generator.File(name: "Callers/Calls.swift", text: writer.lines.joined(separator: "\n") + "\n")]
@@ -35,7 +35,7 @@ struct CallerWriter {
             Array(router.functions[$0..<min($0 + Self.callCount, router.functions.count)])
         }
         writer.block("extension \(router.name)") { writer in
-            writer.block("static func callEverything(_ caller: Caller) async") { writer in
+            writer.block("static func callEverything(_ caller: FunctionCaller) async") { writer in
                 writer.line(
                     "let api = caller.connection(\(router.name).self, \(apiName)Server(host: \"api.example.com\"))"
                 )
@@ -44,7 +44,7 @@ struct CallerWriter {
             for (index, functions) in parts.enumerated() {
                 writer.blank()
                 let connection = "NetworkConnector<AnyProvider, \(router.name)>"
-                writer.block("private static func part\(index)(_ caller: Caller, _ api: \(connection)) async") {
+                writer.block("private static func part\(index)(_ caller: FunctionCaller, _ api: \(connection)) async") {
                     writer in
                     for function in functions { write(function, router, &writer) }
                 }

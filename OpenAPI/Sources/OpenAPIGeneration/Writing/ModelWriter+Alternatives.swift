@@ -9,7 +9,7 @@ extension ModelWriter {
         documentation(declaration.documentation, &writer, declaration.shortName)
         let indirect = declaration.isIndirect ? "indirect " : ""
         let usage = declaration.usage
-        writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(usage))") { writer in
+        writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(declaration))") { writer in
             for variant in union.cases {
                 if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
                 writer.call(

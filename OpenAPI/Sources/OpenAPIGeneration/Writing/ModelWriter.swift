@@ -37,7 +37,17 @@ struct ModelWriter {
 
     // MARK: - Objects
 
-    func conformance(_ usage: Usage) -> String {
+    /// The protocols of a model.
+    func conformance(_ declaration: Declaration) -> String {
+        let base = conformance(declaration.usage)
+        switch declaration.conformance {
+        case .none: return base
+        case .equatable: return base + ", Equatable"
+        case .hashable: return base + ", Hashable"
+        }
+    }
+
+    private func conformance(_ usage: Usage) -> String {
         if configuration.isAlwaysCodable { return usage.contains(.parameter) ? "ApiModel, ParameterValue" : "ApiModel" }
         let isSent = !usage.isDisjoint(with: [.request, .parameter])
         let isReceived = usage.contains(.response)
@@ -54,7 +64,7 @@ struct ModelWriter {
         documentation(declaration.documentation, &writer, declaration.shortName)
         // A model protocol is nonisolated. Without such a protocol, a module's default isolation would apply.
         let isolation = conformance(usage) == "Sendable" ? "nonisolated " : ""
-        writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(usage))") { writer in
+        writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(declaration))") { writer in
             for field in fields {
                 var comment = field.property.documentation
                 // There is no attribute, because the code that decodes and encodes the property would then get a
@@ -76,7 +86,7 @@ struct ModelWriter {
             // The compiler does not synthesize a memberwise initializer next to `init(from:)`.
             let hasDecoding = structure.additional != nil && !isForm
             if !access.isEmpty || hasDecoding { writeInitializer(fields, structure.additional, declaration, &writer) }
-            if !isForm { writeKeys(fields, structure, &writer) }
+            if !isForm || configuration.isAlwaysCodable { writeKeys(fields, structure, &writer) }
             if structure.additional != nil, !isForm { writeCoding(fields, usage, &writer) }
             if usage.contains(.form) { writeParts(fields, &writer) }
             writeNested(declaration, &writer)
@@ -142,11 +152,32 @@ struct ModelWriter {
         }
     }
 
+    /// The code that reads a member, such as `nextCursor?` or `cursor?.value?`, and the member's type.
+    func access(to key: String, of structure: Structure, _ declaration: Declaration) -> (code: String, type: TypeUse)? {
+        guard let field = fields(of: structure, declaration).first(where: { $0.property.key == key }) else {
+            return nil
+        }
+        var code = Identifier.escaped(field.property.name) + (field.isOptional ? "?" : "")
+        // `Indirect` and `Nullable` have a `value`.
+        if field.property.isBoxed { code += ".value" }
+        if field.code.hasPrefix("Nullable<") { code += ".value?" }
+        return (code, field.property.type.type)
+    }
+
     /// The members as a caller sees them.
-    func members(of structure: Structure, _ declaration: Declaration) -> [Interface.Member] {
+    func members(
+        of structure: Structure,
+        _ declaration: Declaration,
+        _ resolve: (Node) -> Node?
+    ) -> [Interface.Member] {
         fields(of: structure, declaration).map { field in
             let type = field.isOptional ? String(field.code.dropLast()) : field.code
-            return Interface.Member(name: field.property.name, type: type, isOptional: field.isOptional)
+            return Interface.Member(
+                name: field.property.name,
+                type: type,
+                isOptional: field.isOptional,
+                limits: Limits(field.property.node, resolve)
+            )
         }
     }
 
@@ -293,7 +324,7 @@ struct ModelWriter {
     private func write(wrapper type: OptionalType, _ declaration: Declaration, _ writer: inout SourceWriter) {
         documentation(declaration.documentation, &writer, declaration.shortName)
         let usage = declaration.usage
-        writer.block("\(access)struct \(declaration.shortName): \(conformance(usage))") { writer in
+        writer.block("\(access)struct \(declaration.shortName): \(conformance(declaration))") { writer in
             writer.line("/// The value.")
             writer.line("\(access)var value: \(type.code(in: declaration))")
             writer.blank()

@@ -50,9 +50,8 @@ extension Planner {
                         warnings.add(content.node, "the response can also be \(content.mediaType), which is not read")
                         continue
                     }
-                    streams.append(
-                        CallValue(value: .value(try type(of: content, base + "Event", router)), isStream: true)
-                    )
+                    let type = try type(of: content, base + "Event", router)
+                    streams.append(CallValue(value: .value(type), isStream: true, accept: content.mediaType))
                 case .text: raw.append((content.mediaType, true))
                 case .binary, .form, .multipart: raw.append((content.mediaType, false))
                 }
@@ -64,6 +63,8 @@ extension Planner {
             if isEmptyToo { type.isNullable = true }
             values.append(CallValue(value: .value(type), accept: accept))
         }
+        // The default field of a stream also accepts JSON, which may be another value here.
+        if json.isEmpty { for index in streams.indices { streams[index].accept = nil } }
         values += streams
         if !raw.isEmpty {
             // All types share one route. The caller gets a string or bytes, and the response names its media type.

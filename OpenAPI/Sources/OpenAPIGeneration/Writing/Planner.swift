@@ -25,8 +25,13 @@ struct Planner {
     var warnings: Warnings { schemas.warnings }
 
     /// The routers for operations, in the order of the document.
-    mutating func plan(_ operations: [Operation]) throws(DocumentError) -> [RouterPlan] {
-        for operation in operations where configuration.selects(operation) {
+    mutating func plan(
+        _ operations: [Operation],
+        _ onProgress: (Stage) -> Void
+    ) throws(DocumentError) -> [RouterPlan] {
+        let selected = operations.filter { configuration.selects($0) }
+        for (index, operation) in selected.enumerated() {
+            onProgress(.operation(index + 1, of: selected.count))
             try add(operation, to: router(of: operation))
         }
         for router in routers { makeFailure(of: router) }
@@ -42,7 +47,7 @@ struct Planner {
         let documentation =
             PlainText.firstSentence(description?.string)
             ?? (tag.isEmpty ? "The operations of \(apiName)." : "The operations with the tag \(PlainText.line(tag)).")
-        let router = RouterPlan(name: name, documentation: documentation)
+        let router = RouterPlan(name: name, tag: tag, documentation: documentation)
         routersByTag[tag] = router
         routers.append(router)
         return router
@@ -124,12 +129,19 @@ struct Planner {
                 let name = base + Identifier.type(parameter.name)
                 type = try schemas.type(of: schema, at: .top(name, owner: router.name)).type
             }
+            if type.isListOfObjects, !parameter.isJSON {
+                warnings.add(
+                    parameter.node,
+                    "the specification does not define how a list of objects is sent; each object is sent as JSON"
+                )
+            }
             arguments.append(
                 FunctionPlan.Argument(
                     name: Identifier.member(parameter.name),
                     type: type,
                     isOptional: !parameter.isRequired,
-                    documentation: parameter.documentation,
+                    documentation: parameter.isDeprecated
+                        ? "Deprecated" + (parameter.documentation.map { ": " + $0 } ?? ".") : parameter.documentation,
                     location: .parameter(parameter)
                 )
             )
@@ -251,6 +263,32 @@ struct Planner {
         own.kind = .structure(structure)
         schemas.add(own)
         return own
+    }
+
+    /// Gives forms with files their own types if their schemas are also used as JSON, where a file is a text.
+    ///
+    /// - Returns: Whether there were any; the types have to be marked again.
+    func separateForms(of routers: [RouterPlan]) -> Bool {
+        var isChanged = false
+        for router in routers {
+            for (index, function) in router.functions.enumerated() {
+                for (position, argument) in function.arguments.enumerated() {
+                    guard case .body(.multipart, _) = argument.location, case .declared(let declared) = argument.type,
+                        declared.usage != .form, let structure = declared.structure,
+                        structure.properties.contains(where: \.type.type.isBinary)
+                    else { continue }
+                    let operation = function.operation
+                    let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
+                    let own = Declaration(declared.node, named: base + "Form", in: nil)
+                    own.owner = router.name
+                    own.kind = .structure(structure)
+                    schemas.add(own)
+                    router.functions[index].arguments[position].type = .declared(own)
+                    isChanged = true
+                }
+            }
+        }
+        return isChanged
     }
 
     /// Warns of an `encoding` for a body without parts.

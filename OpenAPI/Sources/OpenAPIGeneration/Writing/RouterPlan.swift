@@ -5,6 +5,8 @@
 /// A router with its functions.
 final class RouterPlan {
     let name: String
+    /// The tag of the operations; empty for operations without a tag.
+    let tag: String
     let documentation: String?
     var functions: [FunctionPlan] = []
     /// The type of the backend's errors; nil if no operation describes them.
@@ -13,8 +15,9 @@ final class RouterPlan {
     var failures: [(type: TypeUse, node: Node)] = []
     var functionNames: NameSet = ["cursor"]
 
-    init(name: String, documentation: String?) {
+    init(name: String, tag: String, documentation: String?) {
         self.name = name
+        self.tag = tag
         self.documentation = documentation
     }
 }
@@ -23,7 +26,7 @@ final class RouterPlan {
 struct FunctionPlan {
     struct Argument {
         let name: String
-        let type: TypeUse
+        var type: TypeUse
         let isOptional: Bool
         let documentation: String?
         let location: Location
@@ -52,4 +55,15 @@ struct FunctionPlan {
     var arguments: [Argument]
     /// The media type to accept, if it is not JSON.
     var accept: String?
+    /// How the pages of the list follow each other; nil if the operation has no pages.
+    var pages: PagePlan?
+}
+
+/// The way from one page to the next, as code.
+struct PagePlan {
+    /// The name of the static property.
+    let name: String
+    /// The code of the property.
+    let head: String
+    let closure: String
 }

@@ -50,6 +50,24 @@ struct RouterWriter {
                 for function in routes { write(function, router, &writer) }
             }
         }
+        writePages(functions, of: router, to: &writer)
+    }
+
+    /// The ways from one page to the next, for `pages(from:next:)`.
+    private func writePages(_ functions: [FunctionPlan], of router: RouterPlan, to writer: inout SourceWriter) {
+        var names: Set<String> = []
+        for function in functions {
+            guard let pages = function.pages, case .value(let type) = function.value, names.insert(pages.name).inserted
+            else { continue }
+            writer.blank()
+            writer.block("nonisolated extension NextPage where Router == \(router.name), Page == \(type.code)") {
+                writer in
+                writer.documentation("The page that follows a page of `\(function.name)`.")
+                writer.block("\(access)static var \(Identifier.escaped(pages.name)): NextPage") { writer in
+                    writer.line("\(pages.head) { \(pages.closure) }")
+                }
+            }
+        }
     }
 
     private func write(_ function: FunctionPlan, _ router: RouterPlan, _ writer: inout SourceWriter) {
@@ -182,9 +200,16 @@ struct RouterWriter {
         return code + "\""
     }
 
+    /// The value of a parameter as code.
+    private func value(of argument: FunctionPlan.Argument, _ parameter: Parameter) -> String {
+        let name = Identifier.escaped(argument.name)
+        let isPlain = parameter.isJSON || parameter.style == "deepObject" || !argument.type.isListOfObjects
+        return isPlain ? name : "ParameterText.json(\(name))"
+    }
+
     private func pathPart(_ argument: FunctionPlan.Argument) -> String {
         guard case .parameter(let parameter) = argument.location else { return "" }
-        let name = Identifier.escaped(argument.name)
+        let name = value(of: argument, parameter)
         let explode = parameter.explode ? ", explode: true" : ""
         if parameter.isJSON { return "\\(json: \(name))" }
         switch parameter.style {
@@ -206,7 +231,7 @@ struct RouterWriter {
     private func queryPart(_ argument: FunctionPlan.Argument) -> String? {
         guard case .parameter(let parameter) = argument.location else { return nil }
         let key = PlainText.literal(parameter.name)
-        let name = Identifier.escaped(argument.name)
+        let name = value(of: argument, parameter)
         if parameter.location == .querystring {
             return parameter.isJSON ? ".whole(\(name))" : ".form(\(key), \(name))"
         }
@@ -223,7 +248,7 @@ struct RouterWriter {
     private func headerPart(_ argument: FunctionPlan.Argument) -> String? {
         guard case .parameter(let parameter) = argument.location else { return nil }
         let key = PlainText.literal(parameter.name)
-        let name = Identifier.escaped(argument.name)
+        let name = value(of: argument, parameter)
         switch parameter.location {
         case .header:
             if parameter.isJSON { return ".field(\(key), json: \(name))" }

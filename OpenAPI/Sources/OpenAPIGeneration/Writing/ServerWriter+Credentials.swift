@@ -24,7 +24,11 @@ extension ServerWriter {
         }
         writer.block("nonisolated extension SecurityScheme") { writer in
             for item in items {
-                writer.line("static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))")
+                // Routers in other modules name the schemes.
+                let access = configuration.modules.isEmpty ? "" : "package "
+                writer.line(
+                    "\(access)static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))"
+                )
             }
         }
         writer.blank()

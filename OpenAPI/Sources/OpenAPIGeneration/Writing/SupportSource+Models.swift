@@ -46,6 +46,8 @@ extension SupportSource {
         }
 
         nonisolated extension Nullable: Sendable where Value: Sendable {}
+        nonisolated extension Nullable: Equatable where Value: Equatable {}
+        nonisolated extension Nullable: Hashable where Value: Hashable {}
 
         nonisolated extension Nullable: Encodable where Value: Encodable {
             /// Writes the value or null.
@@ -65,7 +67,7 @@ extension SupportSource {
 
         nonisolated extension KeyedDecodingContainer {
             /// Reads null as null; the standard function reads it as a missing member.
-            func decodeIfPresent<Value: Decodable>(
+            <shared>func decodeIfPresent<Value: Decodable>(
                 _ type: Nullable<Value>.Type,
                 forKey key: Key
             ) throws -> Nullable<Value>? {
@@ -98,6 +100,8 @@ extension SupportSource {
         }
 
         nonisolated extension Indirect: Sendable where Value: Sendable {}
+        nonisolated extension Indirect: Equatable where Value: Equatable {}
+        nonisolated extension Indirect: Hashable where Value: Hashable {}
 
         nonisolated extension Indirect: Encodable where Value: Encodable {
             /// Writes the value.
@@ -126,7 +130,7 @@ extension SupportSource {
 
         nonisolated extension Decoder {
             /// The text of the member that distinguishes alternatives; nil if it is missing.
-            func tag(_ name: String) -> String? {
+            <shared>func tag(_ name: String) -> String? {
                 guard let object = try? container(keyedBy: AnyKey.self) else { return nil }
                 let key = AnyKey(stringValue: name)
                 if let text = try? object.decode(String.self, forKey: key) { return text }
@@ -135,13 +139,13 @@ extension SupportSource {
             }
 
             /// Whether this is an object with all of these members.
-            func has(_ names: String...) -> Bool {
+            <shared>func has(_ names: String...) -> Bool {
                 guard let object = try? container(keyedBy: AnyKey.self) else { return false }
                 return names.allSatisfy { object.contains(AnyKey(stringValue: $0)) }
             }
 
             /// The members that a model has no property for.
-            func additional<Value: Decodable>(besides names: Set<String>) throws -> [String: Value] {
+            <shared>func additional<Value: Decodable>(besides names: Set<String>) throws -> [String: Value] {
                 let object = try container(keyedBy: AnyKey.self)
                 var values: [String: Value] = [:]
                 for key in object.allKeys where !names.contains(key.stringValue) {
@@ -153,7 +157,7 @@ extension SupportSource {
 
         nonisolated extension Encoder {
             /// Writes the members that a model has no property for.
-            func encode(additional values: [String: some Encodable]) throws {
+            <shared>func encode(additional values: [String: some Encodable]) throws {
                 var object = container(keyedBy: AnyKey.self)
                 for (key, value) in values { try object.encode(value, forKey: AnyKey(stringValue: key)) }
             }
@@ -161,8 +165,37 @@ extension SupportSource {
         """
 
     static let dates = """
+        /// A value that is a string in JSON.
+        <public>nonisolated protocol TextValue: Codable, Hashable, Sendable, CustomStringConvertible {
+            /// Parses a text; nil if the text is not a value of this type.
+            init?(_ text: String)
+        }
+
+        nonisolated extension TextValue {
+            /// Reads a text.
+            <public>init(from decoder: any Decoder) throws {
+                try self.init(textFrom: decoder)
+            }
+
+            fileprivate init(textFrom decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                let text = try container.decode(String.self)
+                guard let value = Self(text) else {
+                    let problem = "\\(text) is not a \\(Self.self)"
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+                }
+                self = value
+            }
+
+            /// Writes the text.
+            <public>func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(description)
+            }
+        }
+
         /// A point in time in the format of RFC 3339, with or without a fraction of a second.
-        <public>nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
+        <public>nonisolated struct DateTime: TextValue, Comparable {
             /// The date.
             <public>var date: Date
 
@@ -197,22 +230,6 @@ extension SupportSource {
                 date = Date(timeIntervalSince1970: Double(seconds) + fraction)
             }
 
-            /// Reads a text.
-            <public>init(from decoder: any Decoder) throws {
-                let container = try decoder.singleValueContainer()
-                let text = try container.decode(String.self)
-                guard let value = DateTime(text) else {
-                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a date")
-                }
-                self = value
-            }
-
-            /// Writes the text.
-            <public>func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(description)
-            }
-
             /// The text, in UTC.
             <public>var description: String {
                 let hasFraction = date.timeIntervalSince1970.truncatingRemainder(dividingBy: 1).magnitude >= 0.001
@@ -224,7 +241,7 @@ extension SupportSource {
         }
 
         /// A decimal number that is a string in JSON.
-        <public>nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
+        <public>nonisolated struct DecimalText: TextValue, ParameterValue {
             /// The number.
             <public>var value: Decimal
 
@@ -233,24 +250,19 @@ extension SupportSource {
                 self.value = value
             }
 
-            /// Reads a text, or a number from a backend that writes one.
-            <public>init(from decoder: any Decoder) throws {
-                let container = try decoder.singleValueContainer()
-                if let number = try? container.decode(Decimal.self) {
-                    value = number
-                    return
-                }
-                let text = try container.decode(String.self)
-                guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
-                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a number")
-                }
+            /// Parses a text; nil if the text is not a number.
+            <public>init?(_ text: String) {
+                guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
                 self.value = value
             }
 
-            /// Writes the text.
-            <public>func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(description)
+            /// Reads a text, or a number from a backend that writes one.
+            <public>init(from decoder: any Decoder) throws {
+                if let number = try? decoder.singleValueContainer().decode(Decimal.self) {
+                    self.init(number)
+                } else {
+                    try self.init(textFrom: decoder)
+                }
             }
 
             /// The text.
@@ -258,7 +270,7 @@ extension SupportSource {
         }
 
         /// A day of the calendar, without a time, such as `2026-02-28`.
-        <public>nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringConvertible, ParameterValue {
+        <public>nonisolated struct Day: TextValue, Comparable, ParameterValue {
             /// The year.
             <public>let year: Int
 
@@ -284,22 +296,6 @@ extension SupportSource {
                 let parts = text.split(separator: "-").compactMap { Int($0) }
                 guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }
                 self = day
-            }
-
-            /// Reads a text.
-            <public>init(from decoder: any Decoder) throws {
-                let container = try decoder.singleValueContainer()
-                let text = try container.decode(String.self)
-                guard let value = Day(text) else {
-                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a day")
-                }
-                self = value
-            }
-
-            /// Writes the text.
-            <public>func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(description)
             }
 
             /// The text.
@@ -355,21 +351,23 @@ extension SupportSource {
         }
 
         /// Collects the parts of a multipart form.
-        nonisolated struct FormParts {
-            private(set) var parts: [MultipartPart] = []
+        <shared>nonisolated struct FormParts {
+            <shared>private(set) var parts: [MultipartPart] = []
 
-            mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
+            <shared>init() {}
+
+            <shared>mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
                 guard let file else { return }
                 var part = MultipartPart(file.body, name: name, fileName: file.fileName)
                 if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
                 parts.append(part)
             }
 
-            mutating func add(_ name: String, _ files: [FormFile]?, as mediaType: String? = nil) {
+            <shared>mutating func add(_ name: String, _ files: [FormFile]?, as mediaType: String? = nil) {
                 for file in files ?? [] { add(name, file, as: mediaType) }
             }
 
-            mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
+            <shared>mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
                 guard let value else { return }
                 let texts: [String]
                 if case .list(let values) = value.parameterText {
@@ -388,7 +386,7 @@ extension SupportSource {
                 if case .text(let text) = value { text } else { "" }
             }
 
-            mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {
+            <shared>mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {
                 guard let value else { return }
                 parts.append(.json(value, name: name, mediaType: mediaType.flatMap { MediaType($0) } ?? .json))
             }

@@ -26,6 +26,9 @@ extension SupportSource {
                 guard case .members(let members) = self else { return nil }
                 return members.map { ($0.key, $0.value.flat.joined(separator: ",")) }
             }
+
+            /// The objects of a list, each as JSON.
+            <shared>static func json(_ values: [some Encodable]?) -> [String]? { values?.map(jsonText) }
         }
 
         /// A value that can be a parameter.
@@ -126,7 +129,7 @@ extension SupportSource {
             }
 
             /// `a=1&a=2`; an object has one item per member.
-            static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
+            <shared>static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
                 switch value?.parameterText {
                 case nil: QueryPart([])
                 case .text(let text): QueryPart([(name, text)])
@@ -136,17 +139,17 @@ extension SupportSource {
             }
 
             /// `a=1,2`, or with another delimiter; empty without values.
-            static func joined(_ name: String, _ value: (some ParameterValue)?, by separator: String = ",") -> QueryPart {
+            <shared>static func joined(_ name: String, _ value: (some ParameterValue)?, by mark: String = ",") -> QueryPart {
                 guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
                 guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
                 // A comma stays as it is; a space and a bar cannot.
-                let delimiter = separator == "," ? separator : percentEncoded(separator)
+                let delimiter = mark == "," ? mark : percentEncoded(mark)
                 let list = texts.map(percentEncoded).joined(separator: delimiter)
                 return QueryPart(encoded: percentEncoded(name) + "=" + list)
             }
 
             /// `a[b]=1`.
-            static func deep(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
+            <shared>static func deep(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
                 guard let value else { return QueryPart([]) }
                 return QueryPart(items(name, value.parameterText))
             }
@@ -160,12 +163,12 @@ extension SupportSource {
             }
 
             /// `a={"b":1}`.
-            static func json(_ name: String, _ value: (some Encodable)?) -> QueryPart {
+            <shared>static func json(_ name: String, _ value: (some Encodable)?) -> QueryPart {
                 value.map { QueryPart([(name, jsonText($0))]) } ?? QueryPart([])
             }
 
             /// JSON as the whole query.
-            static func whole(_ value: (some Encodable)?) -> QueryPart {
+            <shared>static func whole(_ value: (some Encodable)?) -> QueryPart {
                 value.map { QueryPart(encoded: percentEncoded(jsonText($0))) } ?? QueryPart([])
             }
 
@@ -199,19 +202,19 @@ extension SupportSource {
             fileprivate var cookies: [String] = []
 
             /// A header field with comma-separated values; empty for nil.
-            static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
+            <shared>static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
                 HeaderPart(name: name, text: value?.parameterText.simple(explode: explode))
             }
 
             /// A header field with JSON; empty for nil.
-            static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+            <shared>static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
                 HeaderPart(name: name, text: value.map(jsonText))
             }
 
             /// One cookie, or one per value; empty for nil.
             ///
             /// Percent-encodes characters that a cookie cannot hold, unless the value is already encoded.
-            static func cookie(
+            <shared>static func cookie(
                 _ name: String,
                 _ value: (some ParameterValue)?,
                 explode: Bool = false,
@@ -228,7 +231,7 @@ extension SupportSource {
             }
 
             /// A cookie with JSON; empty for nil.
-            static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+            <shared>static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
                 HeaderPart(cookies: value.map { ["\\(name)=" + cookieText(jsonText($0))] } ?? [])
             }
 
@@ -250,22 +253,22 @@ extension SupportSource {
 
         nonisolated extension ApiPath.StringInterpolation {
             /// JSON as one segment.
-            mutating func appendInterpolation(json value: some Encodable) {
+            <shared>mutating func appendInterpolation(json value: some Encodable) {
                 appendInterpolation(jsonText(value))
             }
 
             /// `1,2`, as RFC 6570 expands `{a}`.
-            mutating func appendInterpolation(simple value: some ParameterValue, explode: Bool = false) {
+            <shared>mutating func appendInterpolation(simple value: some ParameterValue, explode: Bool = false) {
                 append(value.parameterText, start: "", separator: ",", name: nil, explode)
             }
 
             /// `.1.2`, as RFC 6570 expands `{.a*}`.
-            mutating func appendInterpolation(label value: some ParameterValue, explode: Bool = false) {
+            <shared>mutating func appendInterpolation(label value: some ParameterValue, explode: Bool = false) {
                 append(value.parameterText, start: ".", separator: explode ? "." : ",", name: nil, explode)
             }
 
             /// `;a=1;a=2`, as RFC 6570 expands `{;a*}`.
-            mutating func appendInterpolation(matrix value: some ParameterValue, _ name: String, explode: Bool = false) {
+            <shared>mutating func appendInterpolation(matrix value: some ParameterValue, _ name: String, explode: Bool = false) {
                 append(value.parameterText, start: ";", separator: explode ? ";" : ",", name: name, explode)
             }
 

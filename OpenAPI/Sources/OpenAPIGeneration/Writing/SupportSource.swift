@@ -59,7 +59,7 @@ enum SupportSource {
         }
 
         nonisolated extension OperationRouter {
-            init(
+            <shared>init(
                 _ method: HTTPMethod,
                 _ path: ApiPath,
                 query: [QueryPart] = [],
@@ -87,7 +87,7 @@ enum SupportSource {
         }
 
         nonisolated extension ApiCall where Router: OperationRouter {
-            init(
+            <shared>init(
                 _ method: HTTPMethod,
                 _ path: ApiPath,
                 query: [QueryPart] = [],

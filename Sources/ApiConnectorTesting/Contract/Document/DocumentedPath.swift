@@ -95,6 +95,6 @@ struct DocumentedPath: Sendable {
         for (own, others) in zip(segments, other.segments) where own.isLiteral != others.isLiteral {
             return own.isLiteral
         }
-        return segments.count > other.segments.count
+        return (segments.count, fixedItems.count) > (other.segments.count, other.fixedItems.count)
     }
 }

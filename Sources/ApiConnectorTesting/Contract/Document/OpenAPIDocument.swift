@@ -47,18 +47,33 @@ final class OpenAPIDocument: Sendable {
             .flatMap { DocumentedOperation.all(of: $0.node, at: $0.key, in: root) }
     }
 
+    /// A document with only one of the operations of another one.
+    init(_ other: OpenAPIDocument, only operation: DocumentedOperation) {
+        name = other.name
+        root = other.root
+        dialect = other.dialect
+        operations = [operation]
+    }
+
     func checker(_ direction: SchemaChecker.Direction) -> SchemaChecker {
         SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
     }
 
-    /// The operation of a request, with the values in the request's path; a violation if there is no such operation.
-    func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
+    /// An operation that a request can be for, with the values in the request's path.
+    typealias Candidate = (operation: DocumentedOperation, pathValues: [String: String])
+
+    /// The operations that a request can be for, with the values in the request's path; a violation if there is no such
+    /// operation.
+    ///
+    /// There are several if their paths differ only in the fragment, which is not sent. The request must then be valid
+    /// for one of them.
+    func operations(for request: ApiRequest) -> Result<[Candidate], ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
         let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
         let items = ParameterReader.Item.all(in: query)
         var others: [DocumentedOperation] = []
-        var best: (operation: DocumentedOperation, values: [String: String])?
+        var best: [Candidate] = []
         for operation in operations {
             guard let values = operation.values(of: path, route: own) else { continue }
             guard operation.template.fixedItems.allSatisfy(items.contains) else { continue }
@@ -67,11 +82,14 @@ final class OpenAPIDocument: Sendable {
                 continue
             }
             // A literal segment takes precedence over a parameter. The first segment in which two templates differ
-            // decides.
-            if let known = best, !operation.template.isMoreSpecific(than: known.operation.template) { continue }
-            best = (operation, values)
+            // decides. If no segment differs, the template with more query items takes precedence.
+            if let known = best.first?.operation.template {
+                if known.isMoreSpecific(than: operation.template) { continue }
+                if operation.template.isMoreSpecific(than: known) { best = [] }
+            }
+            best.append((operation, values))
         }
-        if let best { return .success(best) }
+        if !best.isEmpty { return .success(best) }
         guard let other = others.first else {
             return .failure(ContractViolation(.request, "#/paths", "the document has no path for it"))
         }

@@ -28,7 +28,14 @@ struct TextValues {
     /// Makes a list from texts.
     func array(_ texts: [String], _ schema: JSONNode?) -> JSONValue {
         let items = schema.flatMap { part("items", of: $0) }
-        return .array(texts.map { scalar($0, items) })
+        // How an object in a list is written is not defined. JSON is usual.
+        let hasObjects = describes("object", "properties", items)
+        return .array(
+            texts.map { text in
+                let object = hasObjects ? JSONValue(parsing: Data(text.utf8)) : nil
+                return choose(candidates(text) + (object?.object == nil ? [] : [object].compactMap(\.self)), items)
+            }
+        )
     }
 
     /// Makes an object from members.

@@ -81,12 +81,24 @@ struct MergedSchema {
     private func chosen(_ alternatives: [JSONNode]) -> JSONNode? {
         var alternatives = alternatives
         if alternatives.count > 1 { alternatives.removeAll { $0.text("type") == "null" } }
+        let possible = alternatives.filter { allows($0) }
+        if !possible.isEmpty { alternatives = possible }
         if isDeep {
             // Prefers scalars over objects, which may be recursive.
             let plain = alternatives.filter { $0.value.object?["$ref"] == nil && $0.text("type") != "object" }
             if !plain.isEmpty { alternatives = plain }
         }
         return alternatives.isEmpty ? nil : alternatives[choice % alternatives.count]
+    }
+
+    /// Whether an alternative lists no values, or one that the merged schemas also allow.
+    private func allows(_ alternative: JSONNode) -> Bool {
+        guard let object = alternative.resolved?.value.object,
+            let values = object["const"].map({ [$0] }) ?? object["enum"]?.array
+        else { return true }
+        return values.contains { value in
+            constant.map { $0 == value } ?? true && allowed?.contains(value) ?? true
+        }
     }
 
     private mutating func force(_ part: JSONNode, _ discriminator: JSONNode?) {

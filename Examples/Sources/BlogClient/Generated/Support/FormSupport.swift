@@ -35,6 +35,8 @@ nonisolated extension FormFile: Codable {
 nonisolated struct FormParts {
     private(set) var parts: [MultipartPart] = []
 
+    init() {}
+
     mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
         guard let file else { return }
         var part = MultipartPart(file.body, name: name, fileName: file.fileName)

@@ -133,6 +133,9 @@ package nonisolated indirect enum ParameterText: Sendable {
         guard case .members(let members) = self else { return nil }
         return members.map { ($0.key, $0.value.flat.joined(separator: ",")) }
     }
+
+    /// The objects of a list, each as JSON.
+    static func json(_ values: [some Encodable]?) -> [String]? { values?.map(jsonText) }
 }
 
 /// A value that can be a parameter.
@@ -243,11 +246,11 @@ package nonisolated struct QueryPart: Sendable {
     }
 
     /// `a=1,2`, or with another delimiter; empty without values.
-    static func joined(_ name: String, _ value: (some ParameterValue)?, by separator: String = ",") -> QueryPart {
+    static func joined(_ name: String, _ value: (some ParameterValue)?, by mark: String = ",") -> QueryPart {
         guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
         guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
         // A comma stays as it is; a space and a bar cannot.
-        let delimiter = separator == "," ? separator : percentEncoded(separator)
+        let delimiter = mark == "," ? mark : percentEncoded(mark)
         let list = texts.map(percentEncoded).joined(separator: delimiter)
         return QueryPart(encoded: percentEncoded(name) + "=" + list)
     }

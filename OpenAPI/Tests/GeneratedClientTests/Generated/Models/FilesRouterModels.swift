@@ -2,6 +2,15 @@
 
 import ApiConnector
 
+struct HistoryResponse: ResponseModel {
+    var names: [String]
+    var meta: Meta
+
+    struct Meta: ResponseModel {
+        var last: Int?
+    }
+}
+
 struct LogInBody: RequestModel {
     var user: String
     var age: Int?

@@ -52,7 +52,7 @@ struct ErrorModel: ResponseModel {
     var message: String
 }
 
-enum Event: ResponseModel {
+enum Event: ResponseModel, Equatable {
     case said(Said)
     case left(Left)
     case other(JSONValue)
@@ -65,7 +65,7 @@ enum Event: ResponseModel {
         }
     }
 
-    struct Said: ResponseModel {
+    struct Said: ResponseModel, Equatable {
         var type: Kind = .said
         var text: String
 
@@ -76,7 +76,7 @@ enum Event: ResponseModel {
         }
     }
 
-    struct Left: ResponseModel {
+    struct Left: ResponseModel, Equatable {
         var type: Kind = .left
 
         struct Kind: OpenEnum {
@@ -189,7 +189,7 @@ struct Note: ResponseModel {
     }
 }
 
-struct Owner: ApiModel {
+struct Owner: ApiModel, Hashable {
     var name: String
 
     /// The members that have no property.
@@ -219,7 +219,7 @@ struct Owner: ApiModel {
 }
 
 /// A pet.
-struct Pet: ApiModel {
+struct Pet: ApiModel, Hashable {
     var id: Int64?
 
     /// What it is called.

@@ -28,7 +28,12 @@ nonisolated extension ApiCall where Router == FilesRouter {
 
     /// `GET /events`.
     static func eventsStream() -> ApiCall<Router, Event> {
-        .init(.get, "/events")
+        .init(.get, "/events", headers: [.field("Accept", "text/event-stream")])
+    }
+
+    /// `GET /history`.
+    static func history(after: Int? = nil) -> ApiCall<Router, HistoryResponse> {
+        .init(.get, "/history", query: [.form("after", after)])
     }
 }
 
@@ -41,5 +46,12 @@ nonisolated extension FilesRouter {
     /// `POST /login`.
     static func logIn(body: LogInBody) -> Self {
         Self(.post, "/login", headers: [.field("Accept", "text/plain")], body: .form(body), security: [])
+    }
+}
+
+nonisolated extension NextPage where Router == FilesRouter, Page == HistoryResponse {
+    /// The page that follows a page of `history`.
+    static var history: NextPage {
+        .cursor("after") { $0.value.meta.last?.description }
     }
 }

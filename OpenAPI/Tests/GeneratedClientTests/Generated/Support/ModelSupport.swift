@@ -44,6 +44,8 @@ nonisolated enum Nullable<Value> {
 }
 
 nonisolated extension Nullable: Sendable where Value: Sendable {}
+nonisolated extension Nullable: Equatable where Value: Equatable {}
+nonisolated extension Nullable: Hashable where Value: Hashable {}
 
 nonisolated extension Nullable: Encodable where Value: Encodable {
     /// Writes the value or null.
@@ -96,6 +98,8 @@ nonisolated indirect enum Indirect<Value> {
 }
 
 nonisolated extension Indirect: Sendable where Value: Sendable {}
+nonisolated extension Indirect: Equatable where Value: Equatable {}
+nonisolated extension Indirect: Hashable where Value: Hashable {}
 
 nonisolated extension Indirect: Encodable where Value: Encodable {
     /// Writes the value.

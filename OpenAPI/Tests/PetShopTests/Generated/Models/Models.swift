@@ -64,7 +64,7 @@ struct OrderShipped: ResponseModel {
 }
 
 /// A pet that is for sale.
-struct Pet: ResponseModel {
+struct Pet: ResponseModel, Equatable {
     var name: String
     var kind: Kind
     var bornOn: Day?

@@ -50,3 +50,10 @@ nonisolated extension PetsRouter {
         Self(.get, "/pets/\(petID)/photo", headers: [.field("Accept", "image/jpeg")])
     }
 }
+
+nonisolated extension NextPage where Router == PetsRouter, Page == PetPage {
+    /// The page that follows a page of `listPets`.
+    static var listPets: NextPage {
+        .cursor("cursor") { $0.value.nextCursor }
+    }
+}

@@ -2,8 +2,37 @@
 
 import ApiConnector
 
+/// A value that is a string in JSON.
+nonisolated protocol TextValue: Codable, Hashable, Sendable, CustomStringConvertible {
+    /// Parses a text; nil if the text is not a value of this type.
+    init?(_ text: String)
+}
+
+nonisolated extension TextValue {
+    /// Reads a text.
+    init(from decoder: any Decoder) throws {
+        try self.init(textFrom: decoder)
+    }
+
+    fileprivate init(textFrom decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let value = Self(text) else {
+            let problem = "\(text) is not a \(Self.self)"
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+        }
+        self = value
+    }
+
+    /// Writes the text.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 /// A point in time in the format of RFC 3339, with or without a fraction of a second.
-nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
+nonisolated struct DateTime: TextValue, Comparable {
     /// The date.
     var date: Date
 
@@ -38,22 +67,6 @@ nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStri
         date = Date(timeIntervalSince1970: Double(seconds) + fraction)
     }
 
-    /// Reads a text.
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let value = DateTime(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a date")
-        }
-        self = value
-    }
-
-    /// Writes the text.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-
     /// The text, in UTC.
     var description: String {
         let hasFraction = date.timeIntervalSince1970.truncatingRemainder(dividingBy: 1).magnitude >= 0.001
@@ -65,7 +78,7 @@ nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStri
 }
 
 /// A decimal number that is a string in JSON.
-nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
+nonisolated struct DecimalText: TextValue, ParameterValue {
     /// The number.
     var value: Decimal
 
@@ -74,24 +87,19 @@ nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvert
         self.value = value
     }
 
-    /// Reads a text, or a number from a backend that writes one.
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let number = try? container.decode(Decimal.self) {
-            value = number
-            return
-        }
-        let text = try container.decode(String.self)
-        guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a number")
-        }
+    /// Parses a text; nil if the text is not a number.
+    init?(_ text: String) {
+        guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
         self.value = value
     }
 
-    /// Writes the text.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+    /// Reads a text, or a number from a backend that writes one.
+    init(from decoder: any Decoder) throws {
+        if let number = try? decoder.singleValueContainer().decode(Decimal.self) {
+            self.init(number)
+        } else {
+            try self.init(textFrom: decoder)
+        }
     }
 
     /// The text.
@@ -99,7 +107,7 @@ nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvert
 }
 
 /// A day of the calendar, without a time, such as `2026-02-28`.
-nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringConvertible, ParameterValue {
+nonisolated struct Day: TextValue, Comparable, ParameterValue {
     /// The year.
     let year: Int
 
@@ -125,22 +133,6 @@ nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringCon
         let parts = text.split(separator: "-").compactMap { Int($0) }
         guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }
         self = day
-    }
-
-    /// Reads a text.
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let value = Day(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a day")
-        }
-        self = value
-    }
-
-    /// Writes the text.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
     }
 
     /// The text.

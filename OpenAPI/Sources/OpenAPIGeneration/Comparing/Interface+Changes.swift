@@ -1,0 +1,183 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// The differences of two interfaces.
+
+extension Interface {
+    /// The changes from this interface to a newer one: breaking changes first, then additions, then other changes.
+    ///
+    /// Changes of one kind are in the order of names.
+    public func changes(to newer: Interface) -> [Change] {
+        var changes: [Change] = []
+        compareServers(newer, &changes)
+        compareFunctions(newer, &changes)
+        compareFailures(newer, &changes)
+        compareModels(newer, &changes)
+        // Functions of one operation share its parameters.
+        var known: Set<Change> = []
+        changes.removeAll { !known.insert($0).inserted }
+        return Change.Kind.allCases.flatMap { kind in changes.filter { $0.kind == kind } }
+    }
+
+    // MARK: - Servers and security
+
+    private func compareServers(_ newer: Interface, _ changes: inout [Change]) {
+        for url in servers where !newer.servers.contains(url) {
+            changes.append(Change(kind: .breaking, sentence: "the server \(PlainText.line(url)) was removed"))
+        }
+        for url in newer.servers where !servers.contains(url) {
+            changes.append(Change(kind: .addition, sentence: "the server \(PlainText.line(url))"))
+        }
+        for key in Set(schemes.keys).union(newer.schemes.keys).sorted() {
+            let name = "the security scheme \(PlainText.line(key))"
+            switch (schemes[key], newer.schemes[key]) {
+            case (nil, _): changes.append(Change(kind: .addition, sentence: name))
+            case (_, nil): changes.append(Change(kind: .breaking, sentence: "\(name) was removed"))
+            case (let old?, let new?) where old != new:
+                let sentence = "\(name) has \(PlainText.line(new)) instead of \(PlainText.line(old))"
+                changes.append(Change(kind: .breaking, sentence: sentence))
+            default: break
+            }
+        }
+    }
+
+    private func compareFailures(_ newer: Interface, _ changes: inout [Change]) {
+        let routers = Set(functions.values.joined().map(\.router)).intersection(
+            newer.functions.values.joined().map(\.router)
+        )
+        for router in routers.sorted() where failures[router] != newer.failures[router] {
+            let old = failures[router] ?? "no type"
+            let new = newer.failures[router] ?? "no type"
+            changes.append(Change(kind: .breaking, sentence: "\(router)'s errors have \(new) instead of \(old)"))
+        }
+    }
+
+    // MARK: - Operations
+
+    private func compareFunctions(_ newer: Interface, _ changes: inout [Change]) {
+        for title in Set(functions.keys).union(newer.functions.keys).sorted() {
+            func change(_ kind: Change.Kind, _ sentence: String) {
+                changes.append(Change(kind: kind, sentence: "\(title): \(sentence)"))
+            }
+            let old = functions[title] ?? []
+            let new = newer.functions[title] ?? []
+            if new.isEmpty {
+                changes.append(Change(kind: .breaking, sentence: "\(title) was removed"))
+                continue
+            }
+            if old.isEmpty {
+                changes.append(Change(kind: .addition, sentence: "\(title) as \(new[0].name)"))
+                continue
+            }
+            for (old, new) in Self.pairs(old, new) {
+                switch (old, new) {
+                case (let old?, nil): change(.breaking, "\(old.signature) was removed")
+                case (nil, let new?): change(.addition, new.signature)
+                case (let old?, let new?): compare(old, new, change)
+                case (nil, nil): break
+                }
+            }
+            if let old = exchanges[title], let new = newer.exchanges[title] {
+                for (kind, sentence) in old.changes(to: new) { change(kind, sentence) }
+            }
+        }
+    }
+
+    /// The functions of one operation with those that replace them: by signature, then in order.
+    private static func pairs(_ old: [Function], _ new: [Function]) -> [(Function?, Function?)] {
+        var rest = new
+        var pairs: [(Function?, Function?)] = old.map { function in
+            guard let index = rest.firstIndex(where: { $0.signature == function.signature }) else {
+                return (function, nil)
+            }
+            return (function, rest.remove(at: index))
+        }
+        for index in pairs.indices where pairs[index].1 == nil && !rest.isEmpty { pairs[index].1 = rest.removeFirst() }
+        return pairs + rest.map { (nil, $0) }
+    }
+
+    private func compare(_ old: Function, _ new: Function, _ change: (Change.Kind, String) -> Void) {
+        if old.name != new.name { change(.breaking, "\(old.name) was renamed to \(new.name)") }
+        if old.value != new.value { change(.breaking, "the value's type changed from \(old.value) to \(new.value)") }
+        if let pages = old.pages, new.pages != pages { change(.breaking, "the pages .\(pages) were removed") }
+        if let pages = new.pages, old.pages != pages { change(.addition, "the pages .\(pages)") }
+        for argument in old.arguments {
+            let name = "the parameter \(argument.name)"
+            guard let other = new.arguments.first(where: { $0.name == argument.name }) else {
+                change(.breaking, "\(name) was removed")
+                continue
+            }
+            let isSameType = other.type == argument.type
+            if !isSameType {
+                change(.breaking, "\(name) has the type \(other.type) instead of \(argument.type)")
+            }
+            if argument.isOptional, !other.isOptional { change(.breaking, "\(name) became required") }
+            if !argument.isOptional, other.isOptional { change(.change, "\(name) became optional") }
+            if other.format != argument.format {
+                change(.breaking, "\(name) is the \(other.format) instead of the \(argument.format)")
+            }
+            for (sentence, isTighter) in argument.limits.differences(to: other.limits, isSameType: isSameType) {
+                change(isTighter ? .breaking : .change, "\(name): \(sentence)")
+            }
+        }
+        for argument in new.arguments where !old.arguments.contains(where: { $0.name == argument.name }) {
+            change(argument.isOptional ? .addition : .breaking, "the parameter \(argument.name) is new")
+        }
+    }
+
+    // MARK: - Models
+
+    private func compareModels(_ newer: Interface, _ changes: inout [Change]) {
+        for name in Set(models.keys).union(newer.models.keys).sorted() {
+            guard let old = models[name] else {
+                changes.append(Change(kind: .addition, sentence: "the type \(name)"))
+                continue
+            }
+            guard let new = newer.models[name] else {
+                changes.append(Change(kind: .breaking, sentence: "the type \(name) was removed"))
+                continue
+            }
+            compare(old, new) { kind, sentence in
+                changes.append(Change(kind: kind, sentence: "\(name).\(sentence)"))
+            }
+        }
+    }
+
+    private func compare(_ old: Model, _ new: Model, _ change: (Change.Kind, String) -> Void) {
+        for member in old.members {
+            guard let other = new.members.first(where: { $0.name == member.name }) else {
+                change(.breaking, "\(member.name) was removed")
+                continue
+            }
+            let isSameType = other.type == member.type
+            if !isSameType {
+                change(.breaking, "\(member.name) has the type \(other.type) instead of \(member.type)")
+            } else if other.isOptional != member.isOptional {
+                let isHarmless = other.isOptional && !new.isReceived
+                let text = other.isOptional ? "optional" : "required"
+                change(isHarmless ? .change : .breaking, "\(member.name) became \(text)")
+            }
+            for (sentence, isTighter) in member.limits.differences(to: other.limits, isSameType: isSameType) {
+                change(isTighter && new.isSent ? .breaking : .change, "\(member.name): \(sentence)")
+            }
+        }
+        for member in new.members where !old.members.contains(where: { $0.name == member.name }) {
+            let isBreaking = !member.isOptional && new.isSent
+            change(isBreaking ? .breaking : .addition, "\(member.name) is new" + (isBreaking ? " and required" : ""))
+        }
+        for value in old.values where !new.values.contains(value) { change(.breaking, "\(value) was removed") }
+        for value in new.values where !old.values.contains(value) { change(.addition, "\(value) is new") }
+    }
+}
+
+extension Interface.Function {
+    /// The name of the router.
+    var router: String { name.split(separator: ".").first.map(String.init) ?? name }
+
+    /// The name with the label of the body, which distinguishes functions of one operation.
+    var signature: String {
+        let bodies = arguments.filter { $0.format.isEmpty }.map { $0.name + ":" }
+        return bodies.isEmpty ? name : "\(name)(\(bodies.joined()))"
+    }
+}

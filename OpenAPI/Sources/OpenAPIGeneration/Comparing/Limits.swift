@@ -1,0 +1,76 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a schema says about values apart from their type, by keyword.
+///
+/// `items` before a keyword means the elements of an array.
+struct Limits: Equatable {
+    private(set) var values: [String: String] = [:]
+
+    private static let lower: Set<String> = [
+        "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties",
+    ]
+    private static let upper: Set<String> = [
+        "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties",
+    ]
+    private static let others: Set<String> = ["multipleOf", "pattern", "format", "uniqueItems"]
+
+    init() {}
+
+    /// Reads a schema whose references are resolved by `resolve`.
+    init(_ node: Node?, _ resolve: (Node) -> Node?) {
+        read(node, prefix: "", depth: 0, resolve)
+    }
+
+    private mutating func read(_ node: Node?, prefix: String, depth: Int, _ resolve: (Node) -> Node?) {
+        guard let node, depth < 4, let target = resolve(node) else { return }
+        for member in target.members {
+            let isLimit = [Self.lower, Self.upper, Self.others].contains { $0.contains(member.key) }
+            // The value can be next to the reference.
+            guard isLimit || member.key == "default", let text = member.value.scalarText, text != "false" else {
+                continue
+            }
+            values[prefix + member.key] = text
+        }
+        if let text = node["default"]?.scalarText { values[prefix + "default"] = text }
+        read(target["items"], prefix: prefix + "items ", depth: depth + 1, resolve)
+        // A type that can be null is often written as two alternatives.
+        let alternatives = target["anyOf"]?.elements ?? target["oneOf"]?.elements ?? []
+        let typed = alternatives.filter { $0["type"]?.string != "null" }
+        if typed.count == 1, alternatives.count == 2 { read(typed[0], prefix: prefix, depth: depth + 1, resolve) }
+        if let only = target["allOf"]?.elements, only.count == 1 {
+            read(only[0], prefix: prefix, depth: depth + 1, resolve)
+        }
+    }
+
+    /// The differences of newer limits, and whether a value that was valid may be invalid.
+    ///
+    /// - Parameter isSameType: Whether the type is the same; otherwise its format is not compared.
+    func differences(to newer: Limits, isSameType: Bool = true) -> [(sentence: String, isTighter: Bool)] {
+        Set(values.keys).union(newer.values.keys).sorted().compactMap { key in
+            if !isSameType, key.hasSuffix("format") { return nil }
+            let old = values[key]
+            let new = newer.values[key]
+            if old == new { return nil }
+            let keyword = key.split(separator: " ").last.map(String.init) ?? key
+            let sentence: String
+            switch (old, new) {
+            case (nil, let new?): sentence = "\(key) \(new) is new"
+            case (let old?, nil): sentence = "\(key) \(old) was removed"
+            case (let old, let new): sentence = "\(key) is \(new ?? "") instead of \(old ?? "")"
+            }
+            return (PlainText.line(sentence), Self.isTighter(keyword, old, new))
+        }
+    }
+
+    private static func isTighter(_ keyword: String, _ old: String?, _ new: String?) -> Bool {
+        guard let new else { return false }
+        if keyword == "default" { return false }
+        guard let old else { return true }
+        guard let before = Double(old), let after = Double(new) else { return true }
+        if lower.contains(keyword) { return after > before }
+        if upper.contains(keyword) { return after < before }
+        return true
+    }
+}

@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Decides which models are `Equatable` or `Hashable`.
+struct Conformances {
+    let configuration: Configuration
+    let schemas: SchemaReader
+
+    /// Marks the chosen models and the models in them.
+    ///
+    /// - Throws: ``DocumentError`` for a name without a model, and for a model that contains a file.
+    func choose() throws(DocumentError) {
+        try choose(configuration.equatable, "equatable") { $0.conformance = max($0.conformance, .equatable) }
+        try choose(configuration.hashable, "hashable") { $0.conformance = max($0.conformance, .hashable) }
+    }
+
+    private func choose(
+        _ models: Configuration.Models,
+        _ setting: String,
+        _ mark: (Declaration) -> Void
+    ) throws(DocumentError) {
+        let used = schemas.declarations.filter { !$0.usage.isEmpty && !$0.isOpaque }
+        switch models {
+        case .all:
+            for declaration in used where file(in: declaration) == nil { mark(declaration) }
+        case .named(let names):
+            for name in names.sorted() {
+                let found = used.filter {
+                    $0.name == name || ($0.parent == nil && $0.owner == nil && Self.schemaName(of: $0) == name)
+                }
+                if found.isEmpty {
+                    throw DocumentError("`\(setting)`: there is no model of the schema \(quoted(name))")
+                }
+                for declaration in found {
+                    if let file = file(in: declaration) {
+                        throw DocumentError("`\(setting)`: \(quoted(name)) contains a file in \(quoted(file))")
+                    }
+                    for inner in reachable(from: declaration) where !inner.isOpaque { mark(inner) }
+                }
+            }
+        }
+    }
+
+    private static func schemaName(of declaration: Declaration) -> String {
+        SchemaReader.componentName(of: declaration.node)
+    }
+
+    /// The declaration and all declarations in it.
+    private func reachable(from declaration: Declaration) -> [Declaration] {
+        var found: [Declaration] = [declaration]
+        var known: Set<ObjectIdentifier> = [ObjectIdentifier(declaration)]
+        var index = 0
+        while index < found.count {
+            for inner in found[index].parts where known.insert(ObjectIdentifier(inner)).inserted {
+                found.append(inner)
+            }
+            index += 1
+        }
+        return found
+    }
+
+    /// The name of a model in the declaration that has a file of a form.
+    private func file(in declaration: Declaration) -> String? {
+        reachable(from: declaration).first { inner in
+            inner.usage.contains(.form) && inner.structure?.properties.contains { $0.type.type.isBinary } == true
+        }?.name
+    }
+}

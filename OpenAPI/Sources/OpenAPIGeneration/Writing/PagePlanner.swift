@@ -1,0 +1,156 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Finds the operations whose pages a link of the document or the configuration describes.
+struct PagePlanner {
+    let specification: SpecificationReader
+    let configuration: Configuration
+    let modelWriter: ModelWriter
+
+    private var warnings: Warnings { specification.warnings }
+
+    /// Names of `NextPage` that a property cannot have.
+    private static let taken: Set<String> = ["link", "route", "url", "number", "cursor"]
+
+    /// Adds the pages to the functions of all routers.
+    ///
+    /// - Throws: ``DocumentError`` if the configuration names an operation that has no such pages.
+    func plan(_ routers: [RouterPlan]) throws(DocumentError) {
+        var used: Set<Int> = []
+        var planned: Set<String> = []
+        for router in routers {
+            for index in router.functions.indices {
+                let function = router.functions[index]
+                let id = function.operation.id ?? function.operation.title
+                let linked = linkedPages(of: function.operation)
+                guard case .value(let type) = function.value, !function.isStream, function.operation.method == "get"
+                else { continue }
+                if let linked {
+                    router.functions[index].pages = plan(linked, function, type)
+                } else {
+                    let rules = configuration.pages.enumerated().filter { _, rule in
+                        rule.operations.isEmpty || rule.operations.contains(id)
+                    }
+                    for (number, rule) in rules {
+                        guard let pages = plan(rule, function, type) else { continue }
+                        router.functions[index].pages = pages
+                        used.insert(number)
+                        break
+                    }
+                }
+                if router.functions[index].pages != nil { planned.insert(id) }
+            }
+        }
+        for (number, rule) in configuration.pages.enumerated() {
+            if let missing = rule.operations.subtracting(planned).min() {
+                let query = rule.query.map { "the query item \(quoted($0)) or " } ?? ""
+                throw DocumentError(
+                    "the operation \(quoted(missing)) has no pages: \(query)the member \(quoted(rule.next)) is missing"
+                )
+            }
+            if rule.operations.isEmpty, !used.contains(number) {
+                warnings.add(specification.root, "no operation has pages with the member \(quoted(rule.next))")
+            }
+        }
+    }
+
+    /// The cursor that a link of a successful response to its own operation names; warns of other links.
+    private func linkedPages(of operation: Operation) -> Configuration.Pages? {
+        var found: Configuration.Pages?
+        for response in operation.responses {
+            for link in response.links {
+                let prefix = "$response.body#"
+                let parameters = link.value["parameters"]?.members ?? []
+                let isOwn =
+                    link.value["operationId"]?.string.map { $0 == operation.id } ?? refers(link.value, to: operation)
+                if response.isSuccess, found == nil, isOwn, parameters.count == 1, link.value["requestBody"] == nil,
+                    let expression = parameters[0].value.string, expression.hasPrefix(prefix + "/")
+                {
+                    let key = parameters[0].key
+                    let name = key.hasPrefix("query.") ? String(key.dropFirst(6)) : key
+                    let pages = Configuration.Pages(query: name, next: String(expression.dropFirst(prefix.count)))
+                    if operation.parameters.contains(where: { $0.location == .query && $0.name == name }) {
+                        found = pages
+                        continue
+                    }
+                }
+                warnings.add(
+                    link.value,
+                    "this link is not generated: only a link to its own operation with one cursor in the query is"
+                )
+            }
+        }
+        return found
+    }
+
+    private func refers(_ link: Node, to operation: Operation) -> Bool {
+        guard let reference = link["operationRef"]?.string,
+            let target = try? specification.documents.target(of: reference, at: link)
+        else { return false }
+        return target === operation.node
+    }
+
+    private func plan(
+        _ pages: Configuration.Pages,
+        _ function: FunctionPlan,
+        _ type: OptionalType
+    ) -> PagePlan? {
+        let operation = function.operation
+        if let query = pages.query {
+            guard operation.parameters.contains(where: { $0.location == .query && $0.name == query }) else {
+                return nil
+            }
+        }
+        let root = "$0.value" + (type.isNullable ? "?" : "")
+        guard let next = member(pages.next, of: type.type, root, asURL: pages.query == nil) else { return nil }
+        var closure = next
+        if let pointer = pages.whileTrue {
+            guard let flag = flag(pointer, of: type.type, root) else { return nil }
+            closure = "\(flag) == false ? nil : \(next)"
+        }
+        let name = Self.taken.contains(function.name) ? function.name + "Pages" : function.name
+        let head = pages.query.map { ".cursor(\(PlainText.literal($0)))" } ?? ".url"
+        return PagePlan(name: name, head: head, closure: closure)
+    }
+
+    private func flag(_ pointer: String, of type: TypeUse, _ root: String) -> String? {
+        guard let (code, leaf) = path(pointer, of: type, root), case .bool = leaf else { return nil }
+        return code.hasSuffix("?") ? String(code.dropLast()) : code
+    }
+
+    /// The code of a member as a text or a URL.
+    private func member(_ pointer: String, of type: TypeUse, _ root: String, asURL: Bool) -> String? {
+        guard let (code, leaf) = path(pointer, of: type, root) else { return nil }
+        let plain = code.hasSuffix("?") ? String(code.dropLast()) : code
+        switch leaf {
+        case .string where asURL:
+            return code.contains("?") ? "(\(plain)).flatMap { URL(string: $0) }" : "URL(string: \(plain))"
+        case .string: return plain
+        case .url: return asURL ? plain : "\(code).absoluteString"
+        case _ where asURL: return nil
+        case .int, .int32, .int64, .double, .decimal, .decimalText, .dateTime, .day: return "\(code).description"
+        case .uuid: return "\(code).uuidString"
+        case .declared(let declared) where declared.enumeration != nil: return "\(code).rawValue.description"
+        case .json: return "\(code).string"
+        case .declared(let declared) where declared.isOpaque: return "\(code).string"
+        default: return nil
+        }
+    }
+
+    /// The code that reads a member, with a question mark at its end if the member can be missing.
+    private func path(_ pointer: String, of type: TypeUse, _ root: String) -> (code: String, leaf: TypeUse)? {
+        var code = root
+        var type = type
+        let steps = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for step in steps {
+            let key = String(step).replacing("~1", with: "/").replacing("~0", with: "~")
+            guard case .declared(let declared) = type, let structure = declared.structure,
+                let found = modelWriter.access(to: key, of: structure, declared)
+            else { return nil }
+            code += "." + found.code
+            type = found.type
+        }
+        return (code, type)
+    }
+}

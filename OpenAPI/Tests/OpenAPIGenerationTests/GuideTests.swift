@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+import Testing
+
+@testable import OpenAPIGeneration
+
+/// The tables of the guide "From an OpenAPI document".
+@Suite struct GuideTests {
+    private func guide() throws -> String {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let path = "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md"
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The rows of the table of keywords: the cells by the name of the part.
+    private func rows() throws -> [String: [String]] {
+        let lines = try guide().split(separator: "\n").drop { !$0.hasPrefix("| Part |") }.dropFirst(2)
+        let cells = lines.prefix { $0.hasPrefix("|") }.map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        return Dictionary(uniqueKeysWithValues: cells.map { ($0[0], $0) })
+    }
+
+    @Test func theTableListsEachKeywordOfAnObject() throws {
+        let parts: [SpecificationReader.ObjectKind: String] = [
+            .root: "Document", .path: "Path", .operation: "Operation", .parameter: "Parameter",
+            .body: "Request body", .content: "Media type", .response: "Response",
+        ]
+        let rows = try rows()
+        #expect(parts.count == SpecificationReader.ObjectKind.allCases.count)
+        for (kind, part) in parts {
+            let text = rows[part, default: []].joined()
+            for keyword in kind.keywords.sorted() { #expect(text.contains("`\(keyword)`"), "\(part): \(keyword)") }
+        }
+    }
+
+    @Test func theTableListsEachKeywordOfASchemaInItsColumn() throws {
+        let schemas = try rows().filter { $0.key.hasPrefix("Schema") }.values
+        #expect(schemas.count == 5)
+        let warned = schemas.map { $0[2] }.joined()
+        for keyword in SchemaReader.unsupported.keys { #expect(warned.contains("`\(keyword)`"), "\(keyword)") }
+        let others = schemas.map { $0[1] + $0[3] }.joined()
+        for keyword in SchemaReader.supported { #expect(others.contains("`\(keyword)`"), "\(keyword)") }
+    }
+
+    @Test func theTableListsEachSetting() throws {
+        let text = try guide()
+        for setting in [
+            "name", "prefix", "access", "routers", "documentation", "alwaysCodable", "equatable", "hashable", "pages",
+            "modules", "tags", "paths", "operations", "renames",
+        ] {
+            #expect(text.contains("`\(setting)`"), "\(setting)")
+        }
+    }
+}
