@@ -40,7 +40,7 @@ private struct Counting<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-/// A server that is overloaded.
+/// An overloaded server, which also counts its requests.
 private struct Overloaded: DataRequestType {
     let count: SharedCount
 
@@ -137,7 +137,7 @@ extension Walk {
         return (tally, sent.mostInASecond, ContinuousClock.now - start)
     }
 
-    /// - Returns: How many requests the instances have sent.
+    /// - Returns: The number of requests that the instances have sent.
     private func retried(
         _ environment: BackendEnvironment,
         _ state: (@Sendable () throws -> any SharedState)?

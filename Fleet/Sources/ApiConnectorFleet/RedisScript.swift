@@ -11,22 +11,23 @@ import Foundation
 ///
 /// Times are in microseconds on the clock of the Redis server.
 ///
-/// All keys of a script have the same hash tag, so that one node of a cluster has them all. Each key has a time to live:
+/// All keys of a script have the same hash tag, so that they are on one node of a cluster. Each key has a time to live:
 ///
 /// | Key | Content | Time to live |
 /// |---|---|---|
-/// | `r` | the version of a record | that of the data and a month |
-/// | `d` | the data of a record | its lifetime; without one, a year after the last use |
-/// | `l` | a lease and its number | that of the lease and a month |
-/// | `b` | a token bucket | until it is full and not on hold |
-/// | `p` | the places of a concurrency limit | the last lease |
+/// | `r` | the version of a record | the time to live of the data, and a month more |
+/// | `d` | the data of a record | the record's lifetime; without one, a year after the last use |
+/// | `l` | a lease and its number | the duration of the lease, and a month more |
+/// | `b` | a token bucket | until the bucket is full and not on hold |
+/// | `p` | the places of a concurrency limit | until the last owner's places expire |
 ///
-/// Versions and numbers outlive the process that has read them, and new ones are times. So they never go back.
+/// Versions and numbers never decrease. Redis keeps them for the processes that have read them. New ones are times, so
+/// that they continue to grow after Redis has lost its data.
 struct RedisScript: Sendable {
     let text: Data
     /// The name of the script in Redis.
     let digest: String
-    /// The letters of its keys.
+    /// The letters of the script's keys.
     let keys: [String]
 
     private init(_ keys: String..., body: String) {
@@ -42,7 +43,7 @@ struct RedisScript: Sendable {
                 local left = milliseconds(time)
                 if redis.call('PTTL', key) < tonumber(left) then redis.call('PEXPIRE', key, left) end
             end
-            -- How long a bucket is on hold. A clock that was set back must not make that longer.
+            -- The time until a hold ends. A clock that was set back must not make it longer.
             local function hold(key)
                 local known = redis.call('HMGET', key, 'hold', 'length')
                 if not known[1] then return 0 end
@@ -95,7 +96,7 @@ struct RedisScript: Sendable {
                 end
                 redis.call('SET', KEYS[2], ARGV[3], 'PX', text(math.ceil(lifetime / 1000)))
             end
-            -- For the processes that have read the version.
+            -- The version is kept for the processes that have read it.
             keep(key, lifetime + month)
             return new
             """
@@ -148,7 +149,7 @@ struct RedisScript: Sendable {
     /// - The number of tokens that can be used now.
     /// - The number of tokens that were taken in advance.
     /// - The wait for the first token that was taken in advance, or for the next token if none was taken in advance. If
-    ///   the bucket is on hold, the rest of the hold.
+    ///   the bucket is on hold, the time until the hold ends.
     /// - 1 if the bucket is on hold, and 0 otherwise.
     static let take = RedisScript(
         "b",
@@ -176,8 +177,8 @@ struct RedisScript: Sendable {
 
     /// Replaces the places of an owner, by the rules of `SharedPlacesEntry`.
     ///
-    /// Arguments: the owner, the wanted, used and total counts, the duration. Returns how many places the owner has, 1 if an
-    /// owner wants more than it has, and the rest of the hold.
+    /// Arguments: the owner, the wanted, used and total counts, and the duration. Returns the number of places that the
+    /// owner has, 1 if any owner wants more places than it has (otherwise 0), and the time until a hold ends.
     static let places = RedisScript(
         "p",
         "b",

@@ -17,7 +17,8 @@ import Foundation
 ///   and an acquired lease ends by itself. A connection that does not reply for a second is closed.
 /// - A key is `{namespace/name}`, followed by a letter for its kind. This client does not follow the redirects of a
 ///   Redis Cluster. To use a cluster, connect to a proxy for it.
-/// - Each key has a time to live. Redis keeps a record without a lifetime for a year after it was last read or replaced.
+/// - Each key has a time to live. Redis keeps a record without a lifetime for a year after the record was last read or
+///   replaced.
 /// - Data is stored unencrypted. Encrypt secrets, for example with `SharedSessionStorage.encrypted(with:for:)`.
 ///
 /// If Redis loses its data, leases end and buckets are full. The next instance that refreshes a

@@ -8,19 +8,20 @@ public import Crypto
 import Foundation
 
 extension SharedCacheStorage {
-    /// Makes a storage whose records in the shared state are encrypted and authenticated, by AES-GCM (NIST SP 800-38D).
+    /// Makes a storage that encrypts and authenticates its records in the shared state with AES-GCM (NIST SP 800-38D).
     ///
-    /// A record that was encrypted with another key, or was changed since, is a miss.
+    /// A record that was encrypted with another key, or was changed in the store, is a miss.
     ///
     /// - Parameters:
-    ///   - name: The cache's name: all instances use the same one; it holds no secret.
+    ///   - name: The cache's name, which is the same for all instances; it must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The store of the records.
-    ///   - key: A key of 256 bits, which all instances have and the store does not. The keys for records and digests are
-    ///     derived from it by HKDF (RFC 5869).
+    ///   - state: The shared state with the records.
+    ///   - key: A key of 256 bits, which all instances have and the store does not have. The keys for records and
+    ///     digests are derived from it with HKDF (RFC 5869).
     ///   - memory: The first level; 16 MiB by default.
     ///   - lifetime: How long the shared state keeps a record that does not change; 1 day by default.
-    ///   - refreshInterval: How long a record in memory is used without comparing it; 10 seconds by default.
+    ///   - refreshInterval: How long a record in memory is used before it is compared with the record in the shared
+    ///     state; 10 seconds by default.
     public convenience init(
         named name: String,
         namespace: String = "ApiConnector",

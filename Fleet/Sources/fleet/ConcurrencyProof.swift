@@ -7,8 +7,10 @@ import Foundation
 import Servers
 import Synchronization
 
-/// 8 processes with one concurrency limit in one Redis: the backend never has more requests at the same time, and the places
-/// of killed processes come back.
+/// The proof with 8 processes and one concurrency limit in one Redis.
+///
+/// The backend must never have more requests at the same time than the limit allows. The places of killed processes
+/// must come back.
 struct ConcurrencyProof {
     let callCount: Int
     let load: LoadOptions
@@ -57,7 +59,7 @@ struct ConcurrencyProof {
         if max(requests.mostBefore, requests.most) > Self.limit {
             problems.append("more calls at the same time than allowed")
         }
-        // Enough time for the places of killed processes to come back.
+        // A run of more than 30 seconds is long enough for the places of killed processes to come back.
         if seconds > 30, requests.most < Self.limit { problems.append("places of killed processes did not come back") }
         let statistics = try redis.run("info commandstats")
         let roundTripCount = statistics.firstMatch(of: /cmdstat_evalsha:calls=(\d+)/).flatMap { Int($0.1) } ?? 0
@@ -93,7 +95,7 @@ private final class OpenRequests: Sendable {
         state.withLock { $0.openCount -= 1 }
     }
 
-    /// Counts the most again.
+    /// Keeps the largest number until now as ``mostBefore``, and starts a new one.
     func restart() {
         state.withLock { state in
             state.mostBefore = state.most

@@ -13,7 +13,7 @@ import Servers
 struct Fleet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Run 8 processes with one rate limit and one session, and count what a backend gets.",
+        abstract: "Run 8 processes that share limits and a session, and count what a backend gets.",
         discussion: "Needs redis-server. Exits with 1 if a claim is broken.",
         subcommands: [LimitWorker.self, SessionWorker.self]
     )

@@ -36,7 +36,7 @@ struct LimitWorker: AsyncParsableCommand {
     @Option var port: Int
     @Option var store: Store
     @Option var callCount: Int
-    @Option(help: "The number of concurrent calls of all processes, in place of a rate.")
+    @Option(help: "The limit on concurrent calls of all processes together, instead of a rate.")
     var concurrent: Int?
     @OptionGroup var load: LoadOptions
 
@@ -104,7 +104,7 @@ extension CallCounts {
 struct LoadOptions: ParsableArguments {
     static let processCount = 8
     static let callerCount = 16
-    /// The default.
+    /// The default batch of a shared limit.
     static let batchCount = SharedLimitPolicy().batchCount
 
     @Option(help: "How many calls a second all processes together may start.")

@@ -96,7 +96,7 @@ struct RedisSharedStateTests {
         #expect(try await take(1, ahead: .seconds(3600)).wait > .seconds(900))
     }
 
-    @Test func aHoldIsTold() async throws {
+    @Test func resultsReportAHold() async throws {
         let rate = RequestRate(1, per: .seconds(1), burstCount: 5)
         try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
         try await state.holdTokens(of: key, for: .seconds(1), within: limit)
@@ -135,7 +135,7 @@ struct RedisSharedStateTests {
         #expect(try await takePlaces(6, "a", using: 6) == SharedPlaces(count: 6, isContended: false))
         #expect(try await takePlaces(0, "b") == SharedPlaces(count: 0, isContended: false))
         #expect(try await takePlaces(9, "a", using: 6) == SharedPlaces(count: 9, isContended: false))
-        // Three owners and ten places: one of them has one more.
+        // Three owners share ten places, so one of them has one more.
         #expect(try await takePlaces(0, "a") == SharedPlaces(count: 0, isContended: false))
         for _ in 0..<2 { for owner in ["a", "b", "c"] { _ = try await takePlaces(9, owner) } }
         var counts: [Int] = []
@@ -146,7 +146,7 @@ struct RedisSharedStateTests {
         #expect(try await takePlaces(0, "a b\n%d").count == 0)
     }
 
-    @Test func thePlacesOfAnOwnerThatIsGoneComeBack() async throws {
+    @Test func thePlacesOfAKilledOwnerComeBack() async throws {
         #expect(try await takePlaces(10, "a", lasting: .milliseconds(1)).count == 10)
         while try await takePlaces(10, "b").count < 10 {}
         #expect(try await takePlaces(1, "a").count == 0)
@@ -171,36 +171,36 @@ struct RedisSharedStateTests {
         #expect(try timeToLive("l") > day * 29)
         #expect(try timeToLive("b") > .seconds(50) && timeToLive("b") < .seconds(70))
         #expect(try timeToLive("p") > .seconds(3500) && timeToLive("p") <= .seconds(3602))
-        // A shorter time does not end what lasts longer.
+        // A shorter time does not shorten the time to live of a key.
         _ = try await takePlaces(1, "b", lasting: .milliseconds(1))
         try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
         try await state.holdTokens(of: key, for: .milliseconds(1), within: limit)
         #expect(try timeToLive("p") > .seconds(3500))
         #expect(try timeToLive("b") > .seconds(900))
-        // The use of a record without a lifetime makes it last.
+        // Each read of a record without a lifetime extends its time to live.
         try redis.run("-n 1 pexpire '{tests/accounts}d' 60000")
         _ = try await state.record(for: key, within: limit)
         #expect(try timeToLive("d") > day * 364)
     }
 
-    @Test func dataIsGoneAfterItsLifetimeAndItsVersionIsNot() async throws {
+    @Test func dataIsRemovedAfterItsLifetimeAndItsVersionIsKept() async throws {
         let version = try #require(try await replace("secret", 0, for: .milliseconds(1)))
         while try redis.keys.contains("d") {}
         #expect(try redis.keys == ["r"])
         #expect(try await state.record(for: key, within: limit) == SharedRecord(version: version, data: nil))
-        // A process that has read nothing cannot write over it, and the version goes on.
+        // A process that has not read the version cannot replace the record, and the version continues to grow.
         #expect(try await replace("y", 0) == nil)
         #expect(try #require(try await replace("y", version)) > version)
-        // A shorter lifetime than before.
+        // Removed data leaves only the version.
         let record = try await state.record(for: key, within: limit)
         _ = try await replace(nil, record.version)
         #expect(try redis.keys == ["r"])
     }
 
-    @Test func theNumbersOfLeasesGoOnAfterTheirEnd() async throws {
+    @Test func leaseNumbersContinueToGrowAfterALeaseEnds() async throws {
         let first = try await state.acquireLease(of: key, owner: "a", for: .seconds(600), within: limit)
         let lease = try #require(first)
-        // As if the clock of Redis had been set back since.
+        // This is the state after the clock of Redis was set back.
         let number = lease.number + 1_000_000_000_000
         try redis.run("-n 1 hset '{tests/accounts}l' number \(number)")
         try await state.endLease(SharedLease(key: key, owner: "a", number: number), within: limit)
@@ -221,7 +221,7 @@ struct RedisSharedStateTests {
         _ = try await state.acquireLease(of: key, owner: "a", for: .milliseconds(1), within: limit)
         try await state.holdTokens(of: key, for: .milliseconds(1), within: limit)
         _ = try await takePlaces(10, "a", lasting: .milliseconds(1))
-        // As they are if the clock of Redis was a day later when they were made.
+        // This is their state if they were made while the clock of Redis was one day ahead.
         let late = Int64((Date().timeIntervalSince1970 + 86_400) * 1_000_000)
         try redis.run("-n 1 hset '{tests/accounts}l' end \(late) owner a number 1 duration 1000")
         try redis.run("-n 1 hset '{tests/accounts}b' hold \(late) length 1000")

@@ -12,7 +12,7 @@ import Servers
 import Synchronization
 import Testing
 
-/// Providers that share their state over a real Redis.
+/// Tests of providers that share their state in a real Redis.
 @Suite(.enabled(if: Redis.isInstalled), .serialized, .timeLimit(.minutes(10)))
 struct RedisSharingTests {
     private let redis: Redis

@@ -57,7 +57,7 @@ public protocol CacheStorage: Sendable {
 
     /// Whether a part of the storage cannot be reached, so that calls may miss; false by default.
     ///
-    /// Each call that reads the storage meanwhile reports the event `custom("sharedStateUnavailable")`.
+    /// Meanwhile each call that reads the storage reports the event `custom("sharedStateUnavailable")`.
     var isUnavailable: Bool { get }
 }
 

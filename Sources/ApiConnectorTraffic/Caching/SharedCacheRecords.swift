@@ -6,9 +6,10 @@ import ApiConnector
 
 /// The records of a ``SharedCacheStorage`` in the shared state.
 ///
-/// The key of a record has the cache's generation. A new generation abandons all records; they expire by their lifetime.
+/// The key of a record contains the cache's generation. A new generation abandons all records, which then expire when
+/// their lifetime ends.
 final class SharedCacheRecords: Sendable {
-    /// A record in memory, with the time of its comparison with that of the shared state.
+    /// A record in memory, with the time at which it was last compared with the record in the shared state.
     struct Dated {
         let time: Duration
         let record: Data
@@ -31,9 +32,9 @@ final class SharedCacheRecords: Sendable {
 
     private struct Generation {
         var number: UInt64 = 0
-        /// No longer used after this time.
+        /// The generation is read again after this time.
         var end: Duration = .zero
-        /// Whether the next generation must be a new one.
+        /// Whether the next operation must begin a new generation.
         var isAbandoned = false
     }
 
@@ -76,7 +77,7 @@ final class SharedCacheRecords: Sendable {
         return opened(record.data, key)
     }
 
-    /// Replaces a record with the result of a function; false if other instances always were faster.
+    /// Replaces a record with the result of a function; returns false if another instance was faster each time.
     func update(_ key: CacheKey, _ change: @Sendable (Data?) -> Data?) async throws(ApiConnectorError) -> Bool {
         let place = place(of: key, in: try await generation())
         for _ in 0..<5 {
@@ -111,7 +112,7 @@ final class SharedCacheRecords: Sendable {
             let record = try await state.record(for: key, within: limit)
             var number = record.version
             if isAbandoned {
-                // It outlives the records of the generations before.
+                // The generation must be kept longer than the records of earlier generations.
                 let new = try await state.replaceRecord(
                     with: Data("generation".utf8),
                     for: key,
@@ -137,7 +138,7 @@ final class SharedCacheRecords: Sendable {
         SharedStateKey("\(name)/\(generation)/\(key)", in: namespace)
     }
 
-    /// The sealed data has the key, so that no record can be moved to another key.
+    /// Encrypts a record together with its key, so that the record cannot be moved to another key.
     private func sealed(_ record: Data, _ key: CacheKey) -> Data? {
         try? seal(Data(key.description.utf8) + record)
     }

@@ -17,26 +17,26 @@ public import ApiConnector
 /// let provider = SystemProvider().caching(in: storage)
 /// ```
 ///
-/// - A call reads the shared state if the memory has no record of the URL, or if the instance has not compared the record
-///   with that of the shared state for `refreshInterval`, 10 seconds by default. So an invalidation by one instance
-///   applies to all within this time.
-/// - A call waits for the shared state until the end of `operationLimit` or its own deadline. No call waits for a write.
-/// - While the shared state is unavailable, calls use the records in memory, and others miss. A call that reads the cache
-///   reports the event `custom("sharedStateUnavailable")`.
-/// - If an invalidation does not reach the shared state, this instance ignores the URL's record there, and removes it as
-///   soon as it can. Another instance can use the record until its freshness ends.
-/// - Records are sealed by your closures. Use authenticated encryption if the store can be read by others. Keys are
-///   digests.
+/// - A call reads the shared state if the memory has no record of the URL, or if the record in memory has not been
+///   compared with the record in the shared state for `refreshInterval`, 10 seconds by default. So an invalidation by
+///   one instance applies to all instances within this time.
+/// - A call waits for the shared state until `operationLimit` or its own deadline ends. No call waits for a write.
+/// - While the shared state is unavailable, calls use the records in memory. Without such a record, a call is a miss.
+///   Meanwhile each call that reads the cache reports the event `custom("sharedStateUnavailable")`.
+/// - If an invalidation does not reach the shared state, this instance ignores the URL's record there, and removes it
+///   with a later call for the URL. Another instance can use the record until its freshness ends.
+/// - Your closures encrypt and decrypt the records. Use authenticated encryption if others can read the store. The keys
+///   of the records are digests.
 ///
 /// For the processes of one machine, ``DiskCacheStorage`` needs no shared state.
 public final class SharedCacheStorage: CacheStorage {
-    /// The changes of a record that are on their way to the shared state.
+    /// The changes of a record that are being written to the shared state.
     fileprivate struct Writes {
         var count = 0
         var last: Task<Void, Never>?
     }
 
-    /// The calls that read a record of the shared state now.
+    /// The calls that are reading a record from the shared state.
     fileprivate struct Reads {
         var count = 0
         /// Whether this instance has changed the record meanwhile.
@@ -46,12 +46,12 @@ public final class SharedCacheStorage: CacheStorage {
     fileprivate struct State {
         var reads: [CacheKey: Reads] = [:]
         var writes: [CacheKey: Writes] = [:]
-        /// Keys whose record in the shared state must not be used.
+        /// The keys whose records in the shared state must not be used.
         var outdated: Set<CacheKey> = []
         var backoff = SharedStateBackoff()
     }
 
-    /// Above this number, all records of the shared state are abandoned.
+    /// If more records are outdated, all records of the cache in the shared state are abandoned.
     static let maximumOutdatedCount = 256
     static let maximumWriteCount = 64
 
@@ -67,16 +67,16 @@ public final class SharedCacheStorage: CacheStorage {
     /// Makes a storage.
     ///
     /// - Parameters:
-    ///   - name: The cache's name: all instances use the same one; it holds no secret.
+    ///   - name: The cache's name, which is the same for all instances; it must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The store of the records.
+    ///   - state: The shared state with the records.
     ///   - digestKey: 32 secret random bytes, which all instances share and the store does not have.
     ///   - seal: Encrypts and authenticates data, such as with AES-GCM and a key that the instances share.
-    ///   - open: Decrypts it. A record that it does not open is a miss.
+    ///   - open: Decrypts data, and checks it. A record for which it throws is a miss.
     ///   - memory: The first level; 16 MiB by default.
     ///   - lifetime: How long the shared state keeps a record that does not change; 1 day by default.
-    ///   - refreshInterval: How long a record in memory is used without comparing it with that of the shared state; 10
-    ///     seconds by default.
+    ///   - refreshInterval: How long a record in memory is used before it is compared with the record in the shared
+    ///     state; 10 seconds by default.
     ///   - operationLimit: The longest time for one operation of the shared state; a quarter of a second by default.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
     public init(
@@ -112,10 +112,10 @@ public final class SharedCacheStorage: CacheStorage {
     /// Whether the shared state is unavailable.
     public var isUnavailable: Bool { state.withLock { $0.backoff.isAway } }
 
-    /// The number of changes on their way to the shared state.
+    /// The number of changes that are being written to the shared state.
     var writeCount: Int { state.withLock { $0.writes.values.reduce(0) { $0 + $1.count } } }
 
-    /// Returns the record of a key: from memory, or from the shared state.
+    /// Returns the record of a key from memory, or from the shared state.
     public func record(for key: CacheKey) async -> Data? {
         let known = await memory.record(for: key).map { SharedCacheRecords.Dated($0) }
         let now = timeSource.now
@@ -142,7 +142,7 @@ public final class SharedCacheStorage: CacheStorage {
         return await memory.record(for: key).map { SharedCacheRecords.Dated($0).record }
     }
 
-    /// Replaces the record in memory with that of the shared state, unless this instance has changed it meanwhile.
+    /// Replaces the record in memory with the record of the shared state, unless this instance has changed it since.
     private func keep(_ result: Result<Data?, ApiConnectorError>, _ key: CacheKey) {
         let now = timeSource.now
         state.withLock { state in
@@ -169,7 +169,7 @@ public final class SharedCacheStorage: CacheStorage {
         write(key, change)
     }
 
-    /// Forgets all records, also those of the other instances.
+    /// Forgets all records, including those of the other instances.
     public func removeAll() {
         state.withLock { state in
             for key in state.reads.keys { state.reads[key]?.isChanged = true }
@@ -187,11 +187,11 @@ public final class SharedCacheStorage: CacheStorage {
             guard count < Self.maximumWriteCount, state.backoff.isOver(now: timeSource.now) else {
                 return state.markOutdated(key)
             }
-            // What the shared state has must not be kept.
+            // The change must not use an outdated record of the shared state.
             let isOutdated = state.outdated.remove(key) != nil
             var writes = state.writes[key] ?? Writes()
             writes.count += 1
-            // In the order of the changes.
+            // The changes of a key are written in their order.
             writes.last = Task { [self, last = writes.last] in
                 await last?.value
                 await finishWrite(key) { change(isOutdated ? nil : $0) }
@@ -237,7 +237,7 @@ public final class SharedCacheStorage: CacheStorage {
 }
 
 extension SharedCacheStorage.State {
-    /// Ignores a record of the shared state until it is removed; true if there are too many of these.
+    /// Ignores a record of the shared state until it is removed; returns true if there are too many such records.
     fileprivate mutating func markOutdated(_ key: CacheKey) -> Bool {
         outdated.insert(key)
         guard outdated.count > SharedCacheStorage.maximumOutdatedCount else { return false }

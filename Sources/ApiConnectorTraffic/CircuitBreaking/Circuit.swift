@@ -44,7 +44,7 @@ struct Circuit {
     private var generation = 0
     /// The time of its last use.
     private(set) var lastUse: Duration = .zero
-    /// What is known of the other instances' circuit.
+    /// What this instance knows about the circuit in the shared state.
     var view = SharedCircuitView()
 
     init(_ policy: CircuitPolicy) {
@@ -112,7 +112,7 @@ struct Circuit {
     /// Whether the state has not changed since a request was admitted.
     func isCurrent(_ admitted: Int) -> Bool { admitted == generation }
 
-    /// Heeds what another instance has done.
+    /// Follows a change that another instance has made.
     mutating func follow(_ news: SharedCircuitView.News, now: Duration) {
         switch (news, state) {
         case (.opened, _): open(now)

@@ -47,7 +47,7 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     }
 
     private func admit(_ request: ApiRequest, to origin: HTTPOrigin) async throws(ApiConnectorError) -> Pass {
-        // Another instance may send the trial request: then the circuit is open again.
+        // Another instance may send the trial request. Then the circuit has changed, so the loop asks it again.
         while true {
             switch circuits.admit(origin, now: request.timeSource.now) {
             case .pass(let number):
@@ -78,7 +78,7 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     private func record(_ outcome: Circuit.Outcome, of pass: Pass, _ origin: HTTPOrigin, _ request: ApiRequest) {
         let event = circuits.record(outcome, of: pass.number, origin, now: request.timeSource.now)
         if let event { request.report(.circuit(event)) }
-        // After a success, more trial requests may have to succeed.
+        // After a success, more trial requests may be necessary, and they need the lease.
         let isOver = event != nil || outcome == .nothing
         sharing?.publish(event, origin, ending: isOver ? pass.lease : nil, request.timeSource)
     }
@@ -112,19 +112,19 @@ extension DataRequestType {
     /// ```
     ///
     /// - If one instance opens the circuit of a host, the others refuse requests after
-    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. An instance that has sent no request
-    ///   for longer sends requests for one round trip.
-    /// - One instance at a time sends trial requests. If it is killed, another one does so after
-    ///   ``CircuitPolicy/openDuration``. A success closes the circuit for all, a failure opens it for all.
+    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. An instance that has sent no
+    ///   request for longer still sends requests during the one round trip.
+    /// - One instance at a time sends trial requests. If it is killed, another instance does so after
+    ///   ``CircuitPolicy/openDuration``. A success closes the circuit for all instances, and a failure opens it.
     /// - Only a trial request waits for the shared state, and never beyond its deadline.
-    /// - While the shared state is unavailable, each instance has its own circuits. Its calls report the event
+    /// - While the shared state is unavailable, each instance has its own circuits, and its calls report the event
     ///   `custom("sharedStateUnavailable")`.
     ///
     /// Give all instances the same policy.
     ///
     /// - Parameters:
     ///   - policy: When a circuit opens, and for how long; ``CircuitPolicy/standard`` by default.
-    ///   - shared: The store of the circuits.
+    ///   - shared: The shared state with the circuits, and how often an instance reads it.
     public func circuitBreaking(
         _ policy: CircuitPolicy = .standard,
         sharedAs shared: SharedCircuits

@@ -6,11 +6,12 @@ import ApiConnector
 
 /// Shares the circuits of this instance with other instances.
 ///
-/// - A request that comes at least an interval after the last look reads the circuit's record, and does not wait for it.
+/// - If the last look was at least an interval ago, a request causes a read of the circuit's record. The request does
+///   not wait for it.
 /// - A trial request needs a lease, so that one instance at a time sends trial requests.
 final class CircuitSharing: Sendable {
     enum Permission {
-        /// The lease is nil if the shared state is unavailable.
+        /// The trial request is sent, with a lease unless the shared state is unavailable.
         case granted(SharedLease?)
         case refused
     }
@@ -18,7 +19,7 @@ final class CircuitSharing: Sendable {
     private let shared: SharedCircuits
     private let circuits: Circuits
     private let openDuration: Duration
-    /// Names this instance as an owner of leases.
+    /// The name of this instance as an owner of leases.
     private let owner = UUID().uuidString
 
     init(_ shared: SharedCircuits, _ circuits: Circuits, _ policy: CircuitPolicy) {
@@ -27,7 +28,9 @@ final class CircuitSharing: Sendable {
         openDuration = max(policy.openDuration.bounded, .milliseconds(1))
     }
 
-    /// Reads a circuit's record, if the last look is long ago; reports the state's absence.
+    /// Reads a circuit's record if it is time for the next look.
+    ///
+    /// Reports an event while the shared state is unavailable.
     func look(at origin: HTTPOrigin, for request: ApiRequest) {
         let timeSource = request.timeSource
         let now = timeSource.now
@@ -46,7 +49,7 @@ final class CircuitSharing: Sendable {
 
     /// Asks for the right to send a trial request; without the shared state, each instance has it.
     ///
-    /// - Parameter number: That of the admission.
+    /// - Parameter number: The number of the admission.
     func mayProbe(
         _ origin: HTTPOrigin,
         _ number: Int,
@@ -59,7 +62,7 @@ final class CircuitSharing: Sendable {
         switch permission {
         case .granted(let lease?):
             try await refresh(origin, for: request, ending: lease)
-            // Another instance may have sent a trial request since this one has read the record.
+            // Another instance may have sent a trial request since this instance last read the record.
             if !circuits.change(origin, { $0.isCurrent(number) }) {
                 publish(nil, origin, ending: lease, timeSource)
                 return .refused
@@ -107,7 +110,7 @@ final class CircuitSharing: Sendable {
                 within: shared.operationLimit
             )
             guard let lease else { return .refused }
-            // Nobody waits for the permission any more.
+            // The call no longer waits for the permission.
             if Task.isCancelled { Task { [shared] in try? await shared.end(lease) } }
             return .granted(lease)
         } catch {
@@ -115,7 +118,7 @@ final class CircuitSharing: Sendable {
         }
     }
 
-    /// Tells the other instances of a change, and then ends the lease of a trial request.
+    /// Tells the other instances about a change, and then ends the lease of a trial request.
     func publish(
         _ event: CircuitEvent?,
         _ origin: HTTPOrigin,

@@ -4,28 +4,29 @@
 
 import ApiConnector
 
-/// What an instance knows of the record of a shared circuit: a state machine that gets the time as an argument.
+/// What an instance knows about the record of a shared circuit: a state machine that gets the time as an argument.
 ///
-/// The record has data while the circuit is open, and its lifetime is that time. So all instances see the end at the same
-/// time, by the store's clock. An instance that closes the circuit makes a new version without data.
+/// The record has data while the circuit is open. The data's lifetime is the open duration, so that it ends for all
+/// instances at the same time, by the store's clock. An instance that closes the circuit makes a new version without
+/// data.
 struct SharedCircuitView {
-    /// What a record says.
+    /// The change that a record reports.
     enum News: Equatable {
         case nothing
         /// Another instance has opened the circuit.
         case opened
-        /// The time is over: one instance may send a trial request.
+        /// The open duration is over, so one instance may send a trial request.
         case isOver
         /// Another instance has closed the circuit.
         case closed
     }
 
-    /// The version of the last record that this instance has read or written, if it concerns the circuit.
+    /// The version of the last record that this instance has written, or has read while the circuit was open.
     private var version: UInt64 = 0
     /// Whether that version opened the circuit.
     private var isOpening = false
     private var isLooking = false
-    /// Whether this instance has written the record during a look.
+    /// Whether this instance has learned of a newer record during a look.
     private var isLookOutdated = false
     private var nextLookTime: Duration = .zero
     private var backoff = SharedStateBackoff()
@@ -56,7 +57,7 @@ struct SharedCircuitView {
         return isOutdated ? .nothing : learn(record)
     }
 
-    /// Follows a record.
+    /// Updates the view from a record, and returns the change.
     mutating func learn(_ record: SharedRecord) -> News {
         if record.data != nil {
             if isOpening, record.version == version { return .nothing }
@@ -66,7 +67,7 @@ struct SharedCircuitView {
         guard isOpening else { return .nothing }
         if record.version == version { return .isOver }
         isOpening = false
-        // If the store has lost the record, the instance goes on by itself.
+        // If the store has lost the record, the instance continues with its own circuit.
         return record.version > version ? .closed : .nothing
     }
 
@@ -93,7 +94,7 @@ struct SharedCircuitView {
         let isOwn = isOpening && record.version == version
         guard toOpen else { return record.data != nil || isOwn }
         guard record.data != nil, !isOwn else { return true }
-        // Another instance has opened it.
+        // Another instance has already opened the circuit.
         know(record.version, isOpening: true)
         return false
     }

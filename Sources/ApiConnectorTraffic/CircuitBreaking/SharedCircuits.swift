@@ -7,13 +7,15 @@ import ApiConnector
 /// Circuits that several instances of a program share; see
 /// ``ApiConnector/DataRequestType/circuitBreaking(_:sharedAs:)``.
 public struct SharedCircuits: Sendable {
-    /// The store of the circuits.
+    /// The shared state with the circuits.
     public let state: any SharedState
-    /// The name of the circuits: all instances use the same one.
+    /// The name of the circuits.
+    ///
+    /// All instances use the same name.
     public let name: String
     /// The program's namespace.
     public let namespace: String
-    /// How old an instance's knowledge of a circuit gets while it sends requests.
+    /// The time after which an instance that sends requests reads a circuit's record again.
     public let refreshInterval: Duration
     /// The longest time for one operation of the shared state.
     public let operationLimit: Duration
@@ -21,11 +23,11 @@ public struct SharedCircuits: Sendable {
     /// Makes shared circuits.
     ///
     /// - Parameters:
-    ///   - name: The name of the circuits; it holds no secret.
+    ///   - name: The name of the circuits; it must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The store of the circuits.
-    ///   - refreshInterval: How old an instance's knowledge of a circuit gets while it sends requests; 1 second by default,
-    ///     at least 10 milliseconds.
+    ///   - state: The shared state with the circuits.
+    ///   - refreshInterval: The time after which an instance that sends requests reads a circuit's record again; 1
+    ///     second by default, at least 10 milliseconds.
     ///   - operationLimit: The longest time for one operation of the shared state; a quarter of a second by default.
     public init(
         named name: String,

@@ -6,11 +6,11 @@ import ApiConnector
 
 /// The places of a shared concurrency limit that this instance has: a state machine that gets the time as an argument.
 ///
-/// - The instance asks for as many places as it needed at most since it asked last, and renews them at an interval. So a
-///   request waits for the shared state only if it needs one more place than before.
-/// - Places are leased: those of a process that is killed come back.
-/// - While the shared state is unavailable, the instance uses the places that it has until their lease ends, and then its
-///   share of the limit.
+/// - The instance asks for the largest number of places that it needed since it last asked, and renews them at an
+///   interval. So a request waits for the shared state only if the instance needs one more place than before.
+/// - Places are leased, so that the places of a killed process come back.
+/// - While the shared state is unavailable, the instance uses the places that it has until their lease ends. Then it
+///   uses its share of the limit.
 struct LeasedPlaces {
     struct Request: Equatable {
         let wantedCount: Int
@@ -23,14 +23,14 @@ struct LeasedPlaces {
     private var count = 0
     /// The end of the lease.
     ///
-    /// It is counted from the request, so that it is not later than that of the store.
+    /// The lease is counted from the time of asking, so that it does not end later here than in the store.
     private var end: Duration = .zero
-    /// The most places that were needed at the same time since the last request.
+    /// The largest number of places that were needed at the same time since the instance last asked.
     private var peakCount = 0
     private var askTime: Duration?
     /// When the places are renewed.
     private var renewalTime: Duration = .zero
-    /// No request to the shared state before this time.
+    /// The instance does not ask the shared state before this time.
     private var nextAskTime: Duration = .zero
     private var backoff = SharedStateBackoff()
 
@@ -65,7 +65,7 @@ struct LeasedPlaces {
         return Request(wantedCount: peakCount, usedCount: usedCount)
     }
 
-    /// When to ask again; nil if only another request can change anything, or a reply of the shared state.
+    /// When to ask again; nil if only another request or a reply of the shared state can change anything.
     func wakeTime(for neededCount: Int, now: Duration) -> Duration? {
         askTime == nil ? dueTime(for: min(neededCount, totalCount), now: now) : nil
     }
@@ -87,7 +87,7 @@ struct LeasedPlaces {
         backoff.succeed()
         count = places.count
         end = start + interval * 5
-        // While instances compete, they soon get the places that others give back.
+        // While instances compete, each asks often, so that it soon gets the places that others give back.
         let pause = places.isContended ? interval / 20 : .zero
         nextAskTime = now + pause
         renewalTime = places.isContended ? nextAskTime : start + interval

@@ -35,7 +35,7 @@ struct LimitLane {
     private var schedule: RateSchedule?
     /// The tokens of a shared rate, which replace the schedule.
     private var tank: TokenTank?
-    /// The instance's part of the concurrency limit, if it is shared.
+    /// This instance's places of a shared concurrency limit.
     private var places: LeasedPlaces?
     private let isShared: Bool
     private var sharedHoldEnd: Duration = .zero
@@ -57,7 +57,7 @@ struct LimitLane {
         isShared = policy != nil
         if let policy {
             tank = limit.rate.map { TokenTank($0, policy) }
-            // An adaptive limit follows the server, and finds the other instances by that.
+            // An adaptive limit follows the server's capacity, so it already takes the other instances into account.
             if let concurrent = limit.concurrent, !concurrent.isAdaptive {
                 places = LeasedPlaces(concurrent.range.upperBound, policy)
             }
@@ -91,14 +91,15 @@ struct LimitLane {
         uncheckedIndex = 0
     }
 
-    /// Replaces the places of the shared state; nil if it is unavailable.
+    /// Replaces this instance's places with those that the shared state has granted; `new` is nil if it is
+    /// unavailable.
     mutating func grant(_ new: SharedPlaces?, now: Duration) {
         places?.grant(new, now: now)
         if let new { hold(for: new.hold, now: now) }
         uncheckedIndex = 0
     }
 
-    /// Heeds the pause that another instance has got from the server.
+    /// Applies a pause that the server has requested from another instance.
     private mutating func hold(for duration: Duration, now: Duration) {
         guard limit.heedsServer, duration > .zero else { return }
         pauseEnd = max(pauseEnd, now + capped(duration))
@@ -183,11 +184,11 @@ struct LimitLane {
         return [placesTime, nextStartTime(now: now)].compactMap { $0 }.min()
     }
 
-    /// When to check the first request again; nil if only the end of a request or a reply of the shared state can let it
-    /// start.
+    /// When to check the first waiting request again; nil if only the end of a request or a reply of the shared state
+    /// can let it start.
     private func nextStartTime(now: Duration) -> Duration? {
         guard !waiters.isEmpty else { return nil }
-        // Without a place, the instance asks for one as soon as it may send.
+        // Without a place, the lane asks for one as soon as the rate and the server allow the next request.
         guard hasRoom(now: now) || (places != nil && obstacle(now: now) != .concurrency) else { return nil }
         let time = earliestStart(behind: 0, now: now)
         guard let tank else { return time }

@@ -30,7 +30,7 @@ final class LimitLanes: Sendable {
 
     private let limit: RequestLimit
     private let shared: SharedLimit?
-    /// Names this instance as an owner of places.
+    /// The name of this instance as an owner of places.
     private let owner = UUID().uuidString
     private let lanes = Protected<[Key: Lane]>([:])
 

@@ -101,9 +101,9 @@ extension DataRequestType {
 extension DataRequestType {
     /// Returns this provider, limited as by ``limiting(_:by:)``, with limits that several instances share.
     ///
-    /// The rate and the concurrency limit apply to all instances together. A server's `Retry-After` and `RateLimit` fields
-    /// delay all of them, within ``SharedLimitPolicy/refreshInterval``. An adaptive concurrency limit applies to each
-    /// instance separately, because it follows the server.
+    /// The rate and the concurrency limit apply to all instances together. A server's `Retry-After` and `RateLimit`
+    /// fields delay all of them after ``SharedLimitPolicy/refreshInterval`` at the latest. An adaptive concurrency
+    /// limit applies to each instance separately, because it follows the server.
     ///
     /// ```swift
     /// let provider = SystemProvider().limiting(
@@ -115,12 +115,11 @@ extension DataRequestType {
     /// - A call waits for the shared state only if its instance has no token or place left, and never beyond its
     ///   deadline.
     /// - An instance leases its places. The places of a killed process come back after 5 times
-    ///   ``SharedLimitPolicy/refreshInterval``. If an instance cannot reach the shared state for that long, its requests
-    ///   in flight continue, and other instances can use its places.
-    /// - While the shared state is unavailable, each instance uses its share of the rate and of the places. It tries the
-    ///   shared state again after one second, and doubles this wait up to 30 seconds. Meanwhile each call reports the
-    ///   event
-    ///   `custom("sharedStateUnavailable")`.
+    ///   ``SharedLimitPolicy/refreshInterval``. If an instance cannot reach the shared state for that long, other
+    ///   instances can use its places while its requests in flight continue.
+    /// - While the shared state is unavailable, each instance uses its share of the rate and of the places. It tries
+    ///   the shared state again after one second, and doubles this wait up to 30 seconds. Meanwhile each call reports
+    ///   the event `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - limit: The limit for all instances together.

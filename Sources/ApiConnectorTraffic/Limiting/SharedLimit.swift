@@ -4,9 +4,10 @@
 
 import ApiConnector
 
-/// Shared state for a limit that several instances of a program share: a rate and a concurrency limit, or a retry budget.
+/// Shared state for a limit that several instances of a program share.
 ///
-/// See ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)`` and
+/// The limit is a rate, a concurrency limit or both, or a retry budget. See
+/// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)`` and
 /// ``ApiConnector/DataRequestType/retrying(_:sharedAs:)``.
 public struct SharedLimit: Sendable {
     /// The shared state with the tokens and places.

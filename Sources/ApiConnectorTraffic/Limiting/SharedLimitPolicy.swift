@@ -13,24 +13,24 @@ public struct SharedLimitPolicy: Sendable, Hashable {
     /// to one and a half times `batchCount` for each instance. An instance with more waiting requests than `batchCount`
     /// may hold one token for each of them.
     ///
-    /// An instance first takes 1 token, then 2, 4 and so on. So with 200, it asks less than once per 100 requests after
-    /// the first 1,000.
+    /// An instance takes 1 token at first, then 2, 4 and so on. With the default, a busy instance asks less than once
+    /// per 100 requests after its first 1,000 requests.
     public var batchCount: Int
     /// The largest number of instances; 10 by default.
     ///
-    /// While the shared state is unavailable, each instance uses the rate and the concurrency limit divided by this number,
-    /// and at least 1 concurrent request.
+    /// While the shared state is unavailable, each instance uses the rate and the concurrency limit divided by this
+    /// number. The concurrency limit is then at least 1.
     public var instanceCount: Int
     /// How far in advance an instance takes tokens; 10 seconds by default.
     public var horizon: Duration
     /// The longest time for one operation of the shared state; a quarter of a second by default.
     public var operationLimit: Duration
-    /// How old an instance's knowledge of the shared state gets while it sends requests; 2 seconds by default, at least 10
-    /// milliseconds.
+    /// The time after which an instance that sends requests asks the shared state again; 2 seconds by default, at least
+    /// 10 milliseconds.
     ///
-    /// A hold, such as a server's `Retry-After`, reaches each instance within this time. Places of a concurrency limit are
-    /// renewed after this time, and expire after 5 times as long. While instances compete for places, they ask 20 times as
-    /// often.
+    /// - A pause, such as a server's `Retry-After`, reaches each instance within this time.
+    /// - An instance renews its places of a concurrency limit after this time. They expire after 5 times this time.
+    /// - Instances that compete for places ask 20 times as often.
     public var refreshInterval: Duration
 
     /// Makes a policy.

@@ -4,16 +4,16 @@
 
 public import ApiConnector
 
-/// Counts the retries that each host has left for all instances of a program.
+/// The retry tokens of each host that all instances of a program share.
 ///
-/// - The tokens that come with time, and those of the first burst, are in a bucket of the shared state. An instance takes
+/// - The shared state has a bucket with the tokens of the burst and those that are added over time. An instance takes
 ///   them in small batches.
-/// - The tokens that calls earn stay with the instance that has sent the calls, up to its share of the burst.
+/// - The tokens that calls earn stay with the instance that sent the calls, up to its share of the burst.
 final class SharedRetryTokens: RetryTokenSource {
     private struct Bucket {
         var tank: TokenTank
         var earnedCount = 0.0
-        /// Ends with the reply of the shared state.
+        /// The task that asks for tokens, which ends with the reply of the shared state.
         var asking: Task<Void, Never>?
     }
 
@@ -35,7 +35,7 @@ final class SharedRetryTokens: RetryTokenSource {
     init(_ budget: RetryBudget, _ shared: SharedLimit) {
         self.budget = budget
         self.shared = shared
-        // A bucket without new tokens would never be forgotten: it gets one per day.
+        // A store could never forget a bucket that gets no new tokens, so each bucket gets at least one per day.
         let countPerSecond = budget.countPerSecond > 1 / 86_400 ? budget.countPerSecond : 1 / 86_400
         rate = RequestRate(1, per: .seconds(1 / countPerSecond), burstCount: budget.burstCount)
         shareCount = max(budget.burstCount / shared.policy.instanceCount, 1)
@@ -63,7 +63,7 @@ final class SharedRetryTokens: RetryTokenSource {
         guard budget.burstCount > 0 else { return false }
         let host = request.retryHost
         var answer = take(host, request.timeSource)
-        // Other calls may take the tokens that one has asked for.
+        // Other calls may take the tokens that this call has waited for.
         while case .asking(let task) = answer {
             do throws(ApiConnectorError) {
                 try await request.withDeadline { await task.value }
@@ -123,26 +123,27 @@ final class SharedRetryTokens: RetryTokenSource {
 }
 
 extension DataRequestType {
-    /// Returns a provider that retries requests as ``retrying(_:)`` does, with a retry budget that several instances share.
+    /// Returns this provider, retrying as by ``retrying(_:)``, with a retry budget that several instances share.
     ///
     /// All instances together have the budget's ``/ApiConnector/RetryBudget/burstCount`` and
-    /// ``/ApiConnector/RetryBudget/countPerSecond`` for each host. Each instance also has the retries that its own calls
-    /// earn.
+    /// ``/ApiConnector/RetryBudget/countPerSecond`` for each host. Each instance also has the retries that its own
+    /// calls earn.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying(sharedAs: SharedLimit(named: "retries", in: state))
     /// ```
     ///
-    /// - A retry waits for the shared state only if its instance has no token left, and never beyond the call's deadline.
+    /// - A retry waits for the shared state only if its instance has no token left, and never beyond the call's
+    ///   deadline.
     /// - An instance takes up to its share of the burst at a time, which is the burst divided by
-    ///   ``SharedLimitPolicy/instanceCount``. It can use these tokens later: in any time, there can be up to two and a half
-    ///   shares for each instance more than the budget allows.
-    /// - While the shared state is unavailable, each instance uses its share of the budget. A failed call meanwhile reports
-    ///   the event `custom("sharedStateUnavailable")`.
+    ///   ``SharedLimitPolicy/instanceCount``. It can use these tokens later. So in any period, each instance can exceed
+    ///   the budget by up to two and a half shares.
+    /// - While the shared state is unavailable, each instance uses its share of the budget. Meanwhile each failed
+    ///   call reports the event `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - policy: When and how often to retry; `RetryPolicy.standard` by default.
-    ///   - shared: The store of the tokens, and how they are taken.
+    ///   - shared: The shared state with the tokens, and how an instance takes them.
     public func retrying(
         _ policy: RetryPolicy = .standard,
         sharedAs shared: SharedLimit

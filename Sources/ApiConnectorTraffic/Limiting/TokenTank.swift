@@ -90,7 +90,7 @@ struct TokenTank {
         // The instance asks as soon as half of a batch is used, so that requests that arrive before the reply find
         // tokens.
         guard known < max(waiterCount, batch.count / 2) else {
-            // The bucket may be on hold.
+            // The bucket may be on hold, so the instance asks from time to time without taking tokens.
             guard waiterCount + startedCount > 0, let replyTime, replyTime + policy.refreshInterval <= now else {
                 return nil
             }

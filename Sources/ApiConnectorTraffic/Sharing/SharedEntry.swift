@@ -108,7 +108,7 @@ struct SharedEntry: Codable, Equatable {
         return SharedPlaces(count: count, isContended: isContended, hold: hold(now: now))
     }
 
-    /// The rest of the hold.
+    /// The time until the hold ends.
     private mutating func hold(now: Int64) -> Duration {
         // A clock that was set back must not make a wait longer.
         holdEnd = min(holdEnd, now + holdLength)
@@ -122,7 +122,7 @@ struct SharedEntry: Codable, Equatable {
         holdLength = duration.inMicroseconds
     }
 
-    /// Not negative, and far from where sums overflow.
+    /// Limits a count to a range in which sums cannot overflow.
     private static func bounded(_ count: Int) -> Int { min(max(count, 0), 1_000_000) }
 
     private static let longestHorizon: Int64 = 3_600_000_000

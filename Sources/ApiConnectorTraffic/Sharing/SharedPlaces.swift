@@ -6,14 +6,18 @@
 public struct SharedPlaces: Sendable, Hashable {
     /// How many requests the owner may have in flight.
     ///
-    /// An owner that has more in flight starts none until enough of them have ended.
+    /// An owner with more requests in flight starts none until enough of them have ended.
     public let count: Int
-    /// Whether an owner wants more places than it has.
+    /// Whether any owner wants more places than it has.
     public let isContended: Bool
-    /// The rest of a hold, as by a server's `Retry-After`; no request starts before its end.
+    /// The time until a hold ends, such as a server's `Retry-After`; zero if there is no hold.
+    ///
+    /// The owner must not start a request before that.
     public let hold: Duration
 
-    /// Makes an answer, for a store.
+    /// Makes a result.
+    ///
+    /// For implementations of ``SharedState``.
     public init(count: Int, isContended: Bool, hold: Duration = .zero) {
         self.count = count
         self.isContended = isContended

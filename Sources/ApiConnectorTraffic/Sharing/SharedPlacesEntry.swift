@@ -7,7 +7,7 @@
 /// Times are whole microseconds on the store's clock.
 struct SharedPlacesEntry: Codable, Equatable {
     private struct Claim: Codable, Equatable {
-        /// The places that no other owner can get.
+        /// The number of places that no other owner can get.
         var heldCount: Int
         var wantedCount: Int
         var end: Int64
@@ -19,7 +19,7 @@ struct SharedPlacesEntry: Codable, Equatable {
     /// Whether no owner has or wants places.
     var isEmpty: Bool { claims.isEmpty }
 
-    /// Replaces what an owner has, with the rules of ``SharedState``.
+    /// Replaces the places of an owner by the rules of ``SharedState``.
     mutating func take(
         _ wantedCount: Int,
         of totalCount: Int,

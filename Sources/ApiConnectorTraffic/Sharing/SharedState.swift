@@ -4,7 +4,9 @@
 
 public import ApiConnector
 
-/// State that several processes share: records, leases, token buckets and places of concurrency limits, each under a key.
+/// State that several processes share: records, leases, token buckets and places of concurrency limits.
+///
+/// Each has a key.
 ///
 /// ``MemorySharedState`` is for one process and for tests. ``FolderSharedState`` is for the processes of one machine.
 /// `RedisSharedState` of the nested package `Fleet` shares state between machines. Write your own for another store.
@@ -76,9 +78,10 @@ public protocol SharedState: Sendable {
     ///
     /// - All owners together never have more places than `totalCount`. The places of an owner that does not call again
     ///   expire after `duration`.
-    /// - If the owners want more places than there are, each has an equal share, unless it wants less. An owner that has
-    ///   more keeps the places that it uses, and gives back the others with each call. If places are left over, or if
-    ///   there are more owners than places, the owners take turns: a turn lasts a twentieth of `duration`.
+    /// - If the owners want more places than there are, each has an equal share, unless it wants less. An owner that
+    ///   has more keeps the places that it uses, and gives the others back with each call.
+    /// - If places are left over, or if there are more owners than places, the owners take turns. A turn lasts a
+    ///   twentieth of `duration`.
     ///
     /// - Parameters:
     ///   - wantedCount: The number of places that the owner wants, including those that it has; 0 gives all back.

@@ -4,8 +4,9 @@
 
 import ApiConnector
 
-/// The circuit breaker around a store of shared state: after a failure it is not asked for 1 second, then for twice that
-/// time, up to 30 seconds.
+/// The circuit breaker around a store of shared state.
+///
+/// After a failure, the store is not asked for 1 second, then for twice that time, up to 30 seconds.
 struct SharedStateBackoff {
     private var failureCount = 0
     /// The store is not asked before this time.
@@ -29,11 +30,11 @@ struct SharedStateBackoff {
 }
 
 extension ApiRequest {
-    /// Reports that this call goes on without the shared state.
+    /// Reports that this call continues without the shared state.
     ///
     /// - Parameters:
-    ///   - use: The use of the state, such as "limit".
-    ///   - name: The name of the limit, the circuits or the cache.
+    ///   - use: The use of the state: "limit", "circuits" or "retries".
+    ///   - name: The name of the limit or the circuits.
     func reportUnavailableState(of use: String, _ name: String) {
         report(.custom("sharedStateUnavailable", details: [use: name]))
     }

@@ -16,9 +16,9 @@ public struct SharedTokens: Sendable, Hashable {
     ///
     /// Zero if all tokens can be used now.
     public let wait: Duration
-    /// Whether the bucket is on hold, as by a server's `Retry-After`.
+    /// Whether the bucket is on hold, for example because of a server's `Retry-After`.
     ///
-    /// ``wait`` is then the rest of the hold. Tokens that were taken before must not be used meanwhile.
+    /// ``wait`` is then the time until the hold ends. Until then, a process must not use tokens that it took before.
     public let isOnHold: Bool
 
     /// Makes a result.

@@ -17,7 +17,7 @@ struct StreamMark: Sendable {
     /// The retry tokens of the outermost retrying provider; nil if there is none.
     var tokens: (any RetryTokenSource)? { storage.tokens.withLock { $0 } }
 
-    /// Gives the stream the source of its retries.
+    /// Gives the stream the source of its retry tokens, unless it already has one.
     func share(_ tokens: any RetryTokenSource) {
         storage.tokens.withLock { $0 = $0 ?? tokens }
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// The second level of a cache, which several instances share.
+/// Tests of the second level of a cache, which several instances share.
 @Suite(.timeLimit(.minutes(10))) struct SharedCacheStorageTests {
     private let world = CacheWorld()
     private let state: UnreliableState
@@ -18,7 +18,7 @@ import Testing
         state = UnreliableState(MemorySharedState(timeSource: world.clock))
     }
 
-    /// Reverses bytes: what is stored is not what was given.
+    /// A storage whose closures reverse the bytes, so that stored bytes differ from the record.
     private func storage(named name: String = "a", lifetime: Duration = .seconds(86_400)) -> SharedCacheStorage {
         SharedCacheStorage(
             named: name,
@@ -42,7 +42,7 @@ import Testing
         await isWritten(first)
         #expect(await world.api(storage: second).text() == "one, fresh")
         #expect(world.requests.count == 1)
-        // It has it in memory now.
+        // The second instance now has the response in memory.
         let count = state.count(of: .record)
         #expect(await world.api(storage: second).text() == "one, fresh")
         #expect(state.count(of: .record) == count)
@@ -109,7 +109,7 @@ import Testing
         let record = await storage().record(for: key)
         #expect(Set(record ?? Data()) == Set(0..<20))
         #expect(record?.count == 20)
-        // Those of one instance are in order.
+        // The changes of one instance are in order.
         #expect(record?.filter { $0.isMultiple(of: 2) }.sorted() == record?.filter { $0.isMultiple(of: 2) })
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(await other.text() == "one, fresh")
         world.says("two", "private, max-age=600")
         _ = await one.text(method: .post)
-        // At once in its own instance, also before the store knows.
+        // The invalidation applies to its own instance at once, even before it reaches the store.
         #expect(await one.text() == "two")
         await isWritten(first)
         #expect(await other.text() == "one, fresh")
@@ -140,7 +140,7 @@ import Testing
         #expect(world.requests.count == 2)
         #expect(second.isUnavailable)
         #expect(world.events.texts.contains { $0.contains("sharedStateUnavailable") }, "\(world.events.texts)")
-        // Each has what is in its memory, also when it is time to compare it.
+        // Each instance uses the record in its memory, even when it is time to compare it.
         world.clock.advance(by: .seconds(10))
         let count = state.count(of: .record)
         for _ in 0..<5 {
@@ -163,7 +163,7 @@ import Testing
         state.fail { _ in false }
         world.clock.advance(by: .seconds(30))
         world.says("two", "no-store")
-        // It does not use the old record of the store, and removes it.
+        // The instance does not use the old record in the store, and removes it.
         #expect(await one.text() == "two")
         await isWritten(first)
         #expect(await world.api(storage: storage()).text() == "two")

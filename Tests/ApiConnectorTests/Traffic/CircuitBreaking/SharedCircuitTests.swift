@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Circuits that several instances share.
+/// Tests of circuits that several instances share.
 @Suite(.timeLimit(.minutes(10))) struct SharedCircuitTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
@@ -16,7 +16,7 @@ import Testing
     private let recorder = EventRecorder()
     private let backend = Backend()
 
-    /// A server that answers with a status, or when the test says so.
+    /// A server that answers at once with a status, or holds requests until the test answers them.
     private final class Backend: DataRequestType {
         let status = Locked<HTTPStatus>(503)
         let sentCount = Locked(0)
@@ -40,7 +40,7 @@ import Testing
         return AnyProvider(backend.circuitBreaking(.small, sharedAs: shared).observing(by: recorder))
     }
 
-    /// The kind of a call's error, or its status.
+    /// Sends a call, and returns the kind of its error, or its status.
     private func call(_ instance: AnyProvider, _ host: String = "one.example.com") async -> String {
         switch await instance.result(for: .made(host, on: timers)) {
         case .success(let response): "\(response.status.rawValue)"
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Opens the circuit of an instance, and waits until the others can know it.
+    /// Opens the circuit of an instance, and waits until the store has its record.
     private func open(_ instance: AnyProvider) async {
         let count = state.count(of: .replace)
         for _ in 0..<4 { _ = await call(instance) }
@@ -72,10 +72,10 @@ import Testing
         backend.status.withLock { $0 = 503 }
         await open(one)
         backend.status.withLock { $0 = 200 }
-        // The other one has looked less than a second ago.
+        // The other instance has looked less than a second ago.
         #expect(await call(other) == "200")
         await refresh(other, until: "circuitOpen")
-        // Another host is not concerned.
+        // The circuit of another host is not affected.
         #expect(await call(other, "two.example.com") == "200")
     }
 
@@ -94,7 +94,7 @@ import Testing
             Task { [timers] in await instance.result(for: .made(on: timers)) }
         }
         await eventually { state.count(of: .acquire) == 3 && backend.held.held.count == 1 }
-        // The others do not wait for its result.
+        // The other instances do not wait for the result of the trial request.
         await eventually { recorder.texts.count { $0.contains("refused") } >= 2 }
         backend.held.answer(0)
         var refusedCount = 0
@@ -123,7 +123,7 @@ import Testing
         #expect(await call(one) == "503")
         await eventually { state.count(of: .end) == 1 }
         backend.sentCount.withLock { $0 = 0 }
-        // The other one gets the right to send a trial request, and sees that there was one.
+        // The other instance gets the right to send a trial request, and sees that there was already one.
         clock.advance(by: .seconds(2))
         for _ in 0..<3 { #expect(await call(other) == "circuitOpen") }
         clock.advance(by: .seconds(7))
@@ -136,7 +136,7 @@ import Testing
         await open(one)
         await refresh(other, until: "circuitOpen")
         clock.advance(by: .seconds(10))
-        // An instance has the lease and is killed.
+        // An instance has the lease, and is killed.
         let key = SharedStateKey("a/http://one.example.com:80", in: "ApiConnector")
         let lease = try await state.acquireLease(of: key, owner: "x", for: .seconds(10), within: .seconds(1))
         #expect(lease != nil)
@@ -166,7 +166,7 @@ import Testing
         #expect(await call(other) == "503")
         clock.advance(by: .seconds(10))
         backend.status.withLock { $0 = 200 }
-        // Both send a trial request.
+        // The instance sends a trial request without the store.
         #expect(await call(one) == "200")
         #expect(await call(one) == "200")
         #expect(recorder.texts.contains { $0.contains("sharedStateUnavailable") }, "\(recorder.texts)")

@@ -15,15 +15,16 @@ struct FleetRun {
         case wake(Int)
         /// The shared state has answered.
         case grant(Int, SharedTokens?)
+        /// The shared state has granted places.
         case places(Int, SharedPlaces?)
-        /// The end of a request of an instance.
+        /// A request of an instance has ended.
         case end(Int)
     }
 
     private let clock = ManualClock()
     private let state: MemorySharedState
     private let limit: RequestLimit
-    /// How long a request takes.
+    /// The duration of each request.
     private let latency: Duration
     private let policy: SharedLimitPolicy
     private let key = SharedStateKey("a", in: "tests")
@@ -36,7 +37,7 @@ struct FleetRun {
     var outage: Range<Duration>?
     /// When each request started, and on which instance.
     private(set) var starts: [(time: Duration, instance: Int)] = []
-    /// The most requests in flight at the same time.
+    /// The largest number of requests in flight at the same time.
     private(set) var mostInFlight = 0
     private var killed: Set<Int> = []
 

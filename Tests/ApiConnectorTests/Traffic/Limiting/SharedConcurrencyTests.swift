@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A concurrency limit that several instances share, in virtual time.
+/// Tests of a concurrency limit that several instances share, in virtual time.
 @Suite(.timeLimit(.minutes(10))) struct SharedConcurrencyTests {
     private func run(
         _ count: Int,
@@ -33,7 +33,7 @@ import Testing
 
     @Test func instancesThatCompeteGetEqualShares() {
         var run = run(40, instanceCount: 4)
-        // The first one has all places before the others come.
+        // The first instance has all places before the others send requests.
         run.arrive(4000, at: .zero, 0)
         for instance in 1..<4 { run.arrive(4000, at: .seconds(1), instance) }
         run.run(until: .seconds(5))
@@ -45,7 +45,7 @@ import Testing
         run.arrive(10_000, at: .zero, 0)
         for step in 0..<500 { run.arrive(1, at: .milliseconds(step * 20), 1) }
         run.run(until: .seconds(9))
-        // The second one needs 5 places.
+        // The second instance needs 5 places.
         #expect(run.inFlightCount(of: 0) >= 34)
         #expect(run.inFlightCount(of: 1) >= 4)
         #expect(run.inFlightCount >= 38)
@@ -82,7 +82,7 @@ import Testing
         run.arrive(10, at: .seconds(4), 1)
         run.run(until: .seconds(11))
         #expect(run.inFlightCount(of: 1) == 0)
-        // It renewed its places at 2 s, for 10 s.
+        // Instance 0 renewed its places at 2 s, for 10 s.
         run.run(until: .milliseconds(12_500))
         #expect(run.inFlightCount(of: 1) == 10)
     }
@@ -95,7 +95,7 @@ import Testing
         #expect(run.inFlightCount(of: 1) == 10)
         let count = run.roundTripCount
         run.run(until: .seconds(60))
-        // It asks again for the places that it no longer needs, and then stops.
+        // The instance renews its places, then gives them back, and then stops asking.
         #expect(run.roundTripCount <= count + 2, "\(run.roundTripCount) after \(count)")
     }
 
@@ -106,7 +106,7 @@ import Testing
         run.run(until: .seconds(10))
         #expect(run.mostInFlight == 10)
         #expect(run.starts.count > 900)
-        // It asks after 1, 3, 7 and 15 seconds.
+        // The instance asks at once, and after 1, 3, 7 and 15 seconds.
         #expect(run.roundTripCount == 4)
         run.run(until: .seconds(16))
         #expect(run.inFlightCount == 40)
@@ -129,7 +129,7 @@ import Testing
         run.pause(0, for: .seconds(10))
         run.run(until: .seconds(8))
         let late = run.starts.filter { $0.time > .seconds(5) }
-        // Instance 1 learns it with its next renewal.
+        // Instance 1 learns of the pause when it next renews its places.
         #expect(late.allSatisfy { $0.instance == 1 && $0.time <= .milliseconds(7050) })
         #expect(!late.isEmpty)
         run.run(until: .seconds(14))
@@ -148,7 +148,7 @@ import Testing
     }
 }
 
-/// The provider with a shared concurrency limit.
+/// Tests of the provider with a shared concurrency limit.
 @Suite(.timeLimit(.minutes(10))) struct SharedConcurrencyProviderTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
@@ -195,7 +195,7 @@ import Testing
         let second = send(other, deadline: .seconds(3))
         let answer = try await clock.moving { await second.value }.0
         #expect(answer.failure?.kind == .deadlineExceeded)
-        // The waiting instance asks for a place each 0.1 s.
+        // The waiting instance asks for a place every 0.1 s.
         #expect(clock.now >= .seconds(3) && clock.now < .seconds(4))
         #expect(other.waiterCount == 0)
         server.calmDown()

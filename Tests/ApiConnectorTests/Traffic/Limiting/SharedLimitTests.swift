@@ -67,7 +67,7 @@ import Testing
     @Test func aHoldReachesAnInstanceThatHasTokens() {
         let policy = SharedLimitPolicy(batchCount: 200)
         var run = FleetRun(RequestRate(1000, per: .seconds(1), burstCount: 1000), policy, instanceCount: 2)
-        // Instance 1 has used many tokens and has many, and then needs few.
+        // Instance 1 has used tokens fast, so it holds many, and then needs few.
         run.arrive(400, at: .zero, 1)
         for step in 0..<300 { run.arrive(1, at: .milliseconds(1000 + step * 50), 1) }
         run.run(until: .seconds(5))

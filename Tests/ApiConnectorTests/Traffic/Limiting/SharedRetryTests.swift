@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A retry budget that several instances share.
+/// Tests of a retry budget that several instances share.
 @Suite(.timeLimit(.minutes(10))) struct SharedRetryTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
@@ -25,7 +25,7 @@ import Testing
         return SharedRetryTokens(budget, SharedLimit(named: "a", in: state, policy: policy))
     }
 
-    /// How many retries in a row a host is granted.
+    /// Takes retries of a host until one is refused, and returns their number.
     private func takes(_ tokens: SharedRetryTokens, _ host: String = "one.example.com") async -> Int {
         var count = 0
         while count < 1000, await tokens.take(for: .made(host, on: timers)) { count += 1 }
@@ -48,7 +48,7 @@ import Testing
     @Test func tokensAreTakenInBatches() async {
         let tokens = tokens(RetryBudget(burstCount: 100, share: 0, countPerSecond: 1), instanceCount: 4)
         #expect(await takes(tokens) == 100)
-        // 1, 2, 4, 8, 16, 25, 25, what is left, and none.
+        // The batches have 1, 2, 4, 8, 16, 25 and 25 tokens, then the rest, and then none.
         #expect(state.count(of: .take) <= 10, "\(state.count(of: .take))")
     }
 
@@ -61,7 +61,7 @@ import Testing
         for _ in 0..<12 { one.earn(by: .made(on: timers)) }
         #expect(await takes(one) == 3)
         #expect(await takes(other) == 0)
-        // Up to the share of the burst.
+        // An instance earns no more than its share of the burst.
         for _ in 0..<1000 { other.earn(by: .made(on: timers)) }
         #expect(await takes(other) == 5)
     }
@@ -76,7 +76,7 @@ import Testing
     @Test func withoutTheStateAnInstanceUsesItsShareOfTheBudget() async {
         state.fail()
         let tokens = tokens(RetryBudget(burstCount: 20, share: 0, countPerSecond: 1), instanceCount: 4)
-        // The first one fails to get tokens; then the share is used.
+        // The first request for tokens fails, so the instance uses its share.
         #expect(await takes(tokens) == 5)
         #expect(state.count(of: .take) == 1)
         clock.advance(by: .seconds(8))

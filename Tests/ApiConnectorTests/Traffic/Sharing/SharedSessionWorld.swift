@@ -71,7 +71,7 @@ final class UnreliableState: SharedState {
         failing.withLock { $0 = isFailing }
     }
 
-    /// Makes operations wait for a gate, and fail then.
+    /// Makes operations wait for a gate, and then fail.
     func hang(at gate: Gate?) {
         self.gate.withLock { $0 = gate }
     }

@@ -147,7 +147,7 @@ import Testing
         }
         #expect(try await take(10, "a") == SharedPlaces(count: 10, isContended: false))
         #expect(try await take(4, "b") == SharedPlaces(count: 0, isContended: true))
-        // The owner keeps those that it uses, and others get what it gives back.
+        // The owner keeps the places that it uses, and others get the places that it gives back.
         #expect(try await take(10, "a", using: 8) == SharedPlaces(count: 6, isContended: true))
         #expect(try await take(4, "b") == SharedPlaces(count: 2, isContended: true))
         #expect(try await take(10, "a", using: 6) == SharedPlaces(count: 6, isContended: true))
