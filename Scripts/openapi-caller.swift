@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 // The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the
-// client, the code of `generate --callers`, and ApiConnectorTesting in debug. The names of the types are names that a model
-// is unlikely to have.
+// client, the code of `generate --callers`, and ApiConnectorTesting in debug. A model of the client is unlikely to have
+// the name of one of these types.
 
 import ApiConnector
 import Synchronization
@@ -45,7 +45,8 @@ final class FunctionCaller: Sendable {
         _ server: Router.EnvironmentType
     ) -> NetworkConnector<AnyProvider, Router> {
         let provider = TestConnector { [self] request in
-            // Operations whose paths differ only in a fragment have the same requests, so the backend knows only one.
+            // Operations whose paths differ only in a fragment have the same requests, so the backend knows only the
+            // called operation.
             let called = state.withLock(\.operation)
             let own = called.map { OpenAPIDocument(document, only: $0) } ?? document
             let answer = try await FakeBackend(own).response(for: request)

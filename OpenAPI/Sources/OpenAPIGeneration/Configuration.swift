@@ -34,18 +34,19 @@ public struct Configuration: Sendable {
         case single
     }
 
-    /// How the pages of a list follow each other.
+    /// A rule for lists with pages: how to get from one page to the next.
     public struct Pages: Sendable {
         /// The query item with the cursor; nil if ``next`` is the URL of the next page.
         public var query: String?
         /// The JSON pointer (RFC 6901) of the cursor or the URL in the response body.
         public var next: String
-        /// The JSON pointer of a Boolean that is false on the last page; nil, the default, for none.
+        /// The JSON pointer of a Boolean that is false on the last page; nil, the default, if there is no such
+        /// member.
         public var whileTrue: String?
-        /// The ids of the operations; empty, the default, for each operation that fits.
+        /// The ids of the operations; empty, the default, for each operation to which the rule can apply.
         public var operations: Set<String> = []
 
-        /// Names a cursor, or the URL of the next page.
+        /// Makes a rule for a cursor, or without `query` for the URL of the next page.
         public init(query: String? = nil, next: String) {
             self.query = query
             self.next = next
@@ -56,7 +57,7 @@ public struct Configuration: Sendable {
     public enum Models: Sendable, Equatable {
         /// All models that can have the conformance.
         case all
-        /// Models by the names of their schemas, with the models in them.
+        /// The models of the schemas with these names, and all models that they contain.
         case named(Set<String>)
     }
 
@@ -67,7 +68,7 @@ public struct Configuration: Sendable {
         /// The tags whose routers are in the module.
         public var tags: Set<String>
 
-        /// Names a module.
+        /// Makes a module.
         public init(name: String, tags: Set<String>) {
             self.name = name
             self.tags = tags
@@ -104,7 +105,7 @@ public struct Configuration: Sendable {
     /// New names: of functions by operation id, and of models by the name of their schema.
     public var renames: [String: String] = [:]
 
-    /// The lists with pages, in order of precedence; empty by default.
+    /// The rules for lists with pages, in order of precedence; empty by default.
     public var pages: [Pages] = []
 
     /// The models that are `Equatable`; none by default.
@@ -115,7 +116,7 @@ public struct Configuration: Sendable {
 
     /// The modules for groups of tags; empty, the default, for one module.
     ///
-    /// What several modules use is in a further module, which all of them import.
+    /// Code that several modules use is in an additional module, which all of them import.
     public var modules: [Module] = []
 
     /// The maximum number of lines per file; 2,000 by default.

@@ -33,7 +33,8 @@ public struct Generator {
 
     /// Reads a document's first file.
     ///
-    /// - Parameter onProgress: Receives each stage of the run, possibly on another thread; nothing by default.
+    /// - Parameter onProgress: A function that is called with each stage of the run, possibly on another thread. By
+    ///   default, it does nothing.
     /// - Throws: ``DocumentError`` for a document that cannot be read.
     public init(
         contentsOf url: URL,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How far a run of the generator is.
+/// The progress of a run of the generator.
 public enum Stage: Sendable, Hashable, CustomStringConvertible {
     /// The generator is reading a file, counted from 1.
     case file(Int)
@@ -11,7 +11,7 @@ public enum Stage: Sendable, Hashable, CustomStringConvertible {
     /// The generator is writing a source file, counted from 1.
     case source(Int)
 
-    /// A sentence without a full stop.
+    /// The stage as a sentence without a period.
     public var description: String {
         switch self {
         case .file(let number): "Reading file \(number)"
@@ -20,7 +20,9 @@ public enum Stage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a log has a line for it: the first of each kind, and every hundredth.
+    /// Whether a log gets a line for the stage.
+    ///
+    /// It gets a line for the first stage of each kind, for every hundredth, and for the last operation.
     private var isInLog: Bool {
         switch self {
         case .file(let number), .source(let number): number == 1 || number.isMultiple(of: 100)
@@ -28,14 +30,15 @@ public enum Stage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The text to write for a stage; empty for none.
+    /// The text to print for the stage; empty if a log gets no line for it.
     ///
-    /// - Parameter isTerminal: Whether each text replaces the one before, as a terminal can; otherwise lines of a log.
+    /// - Parameter isTerminal: Whether the text is for a terminal, where it replaces the previous text. Otherwise, it is
+    ///   a line of a log.
     public func text(isTerminal: Bool) -> String {
         if isTerminal { return Self.clearing + description }
         return isInLog ? description + "\n" : ""
     }
 
-    /// Removes the text of a stage from a terminal's line.
+    /// The control characters that remove the text of a stage from a terminal.
     public static let clearing = "\r\u{1B}[K"
 }

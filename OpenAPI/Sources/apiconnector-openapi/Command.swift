@@ -41,7 +41,7 @@ struct DocumentOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Prints progress to standard error; by default only to a terminal.")
     var progress: Bool?
 
-    /// Runs a body, and then removes its progress from the terminal.
+    /// Runs a function, and then removes its progress from the terminal.
     fileprivate func showingProgress<Value>(_ body: () throws -> Value) rethrows -> Value {
         defer { if progress ?? isTerminal, isTerminal { FileHandle.standardError.write(Data(Stage.clearing.utf8)) } }
         return try body()

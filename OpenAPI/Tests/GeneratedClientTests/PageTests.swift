@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// Pages that a link of the document describes, and models with conformances.
+/// Tests of pages that a link of the document describes, and of models that are compared.
 @Suite struct PageTests {
     @Test func pagesFollowTheCursorThatTheDocumentNames() async throws {
         let files = NetworkConnector(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Configuration files, and the settings that change models and modules.
+/// Tests of configuration files, of the settings for models and modules, and of progress.
 @Suite struct ConfigurationTests {
     private func configuration(_ text: String) throws -> Configuration {
         let file = FileManager.default.temporaryDirectory.appending(component: "\(UUID().uuidString).yaml")
@@ -179,7 +179,7 @@ import Testing
         #expect(stages.dropFirst(4).first == .source(1))
     }
 
-    @Test func aTerminalShowsEachStageInPlaceAndALogSome() {
+    @Test func aTerminalShowsEachStageAndALogSomeOfThem() {
         #expect(Stage.operation(7, of: 9).text(isTerminal: true) == "\r\u{1B}[KReading operation 7 of 9")
         #expect(Stage.operation(7, of: 9).text(isTerminal: false) == "")
         #expect(Stage.operation(9, of: 9).text(isTerminal: false) == "Reading operation 9 of 9\n")

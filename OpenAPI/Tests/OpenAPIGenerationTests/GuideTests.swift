@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// The tables of the guide "From an OpenAPI document".
+/// Tests that the tables of the guide "From an OpenAPI document" are complete.
 @Suite struct GuideTests {
     private func guide() throws -> String {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -15,7 +15,7 @@ import Testing
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The rows of the table of keywords: the cells by the name of the part.
+    /// The cells of each row in the table of keywords, by the row's first cell.
     private func rows() throws -> [String: [String]] {
         let lines = try guide().split(separator: "\n").drop { !$0.hasPrefix("| Part |") }.dropFirst(2)
         let cells = lines.prefix { $0.hasPrefix("|") }.map { line in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// The pages of lists, by configuration and by links.
+/// Tests of lists with pages, which a rule of the configuration or a link describes.
 @Suite struct PagePlannerTests {
     private static func document(_ schema: String, links: String = "{}") -> String {
         """

@@ -2,15 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The parts of an operation's exchange that are not in the types of its function.
+/// The parts of an operation that the types of its functions do not show.
 struct Exchange {
     /// The media types of the request body.
     var bodyTypes: Set<String> = []
-    /// The limits of a body that is not an object.
+    /// The limits of the body itself, not of its members.
     var bodyLimits = Limits()
     /// The media types of the response by status.
     var responses: [String: Set<String>] = [:]
-    /// The alternatives of credentials: each a set of schemes, and of schemes with a scope.
+    /// The alternatives of credentials.
+    ///
+    /// Each alternative is a set of schemes, and of schemes with a scope.
     var security: Set<Set<String>> = []
     var servers: [String] = []
     var isDeprecated = false
@@ -38,7 +40,7 @@ struct Exchange {
         isDeprecated = operation.isDeprecated
     }
 
-    /// The changes to a newer exchange.
+    /// The changes from this exchange to a newer one.
     func changes(to newer: Exchange) -> [(kind: Interface.Change.Kind, sentence: String)] {
         var changes: [(Interface.Change.Kind, String)] = []
         for type in bodyTypes.subtracting(newer.bodyTypes).sorted() {
@@ -68,7 +70,7 @@ struct Exchange {
             }
         }
         if security != newer.security {
-            // What was enough is still enough if the new document asks for no more.
+            // An old alternative is still enough if one of the new alternatives asks for no more.
             let isEnough = security.allSatisfy { old in newer.security.contains { $0.isSubset(of: old) } }
             let text = "the credentials are \(Self.text(newer.security)) instead of \(Self.text(security))"
             changes.append((isEnough ? .change : .breaking, text))

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The differences of two interfaces.
+// Compares two interfaces.
 
 extension Interface {
     /// The changes from this interface to a newer one: breaking changes first, then additions, then other changes.
@@ -14,7 +14,7 @@ extension Interface {
         compareFunctions(newer, &changes)
         compareFailures(newer, &changes)
         compareModels(newer, &changes)
-        // Functions of one operation share its parameters.
+        // The functions of one operation share its parameters, so the same change can be found several times.
         var known: Set<Change> = []
         changes.removeAll { !known.insert($0).inserted }
         return Change.Kind.allCases.flatMap { kind in changes.filter { $0.kind == kind } }
@@ -84,7 +84,9 @@ extension Interface {
         }
     }
 
-    /// The functions of one operation with those that replace them: by signature, then in order.
+    /// Pairs the functions of one operation with the functions that replace them.
+    ///
+    /// Functions with the same signature are paired first, and the others in their order.
     private static func pairs(_ old: [Function], _ new: [Function]) -> [(Function?, Function?)] {
         var rest = new
         var pairs: [(Function?, Function?)] = old.map { function in
@@ -175,7 +177,7 @@ extension Interface.Function {
     /// The name of the router.
     var router: String { name.split(separator: ".").first.map(String.init) ?? name }
 
-    /// The name with the label of the body, which distinguishes functions of one operation.
+    /// The name with the label of the body, which distinguishes the functions of one operation.
     var signature: String {
         let bodies = arguments.filter { $0.format.isEmpty }.map { $0.name + ":" }
         return bodies.isEmpty ? name : "\(name)(\(bodies.joined()))"

@@ -8,7 +8,7 @@ public struct Interface: Sendable {
         var name: String
         var arguments: [Member]
         var value: String
-        /// The name of the property for `pages(from:next:)`; nil without one.
+        /// The name of the `NextPage` for `pages(from:next:)`; nil if the operation has no pages.
         var pages: String?
     }
 
@@ -17,7 +17,7 @@ public struct Interface: Sendable {
         var type: String
         /// Whether a caller can omit it.
         var isOptional: Bool
-        /// How a parameter is sent; empty for the member of a model.
+        /// The place, the name and the style of a parameter; empty for a body, and for the member of a model.
         var format = ""
         var limits = Limits()
     }
@@ -32,11 +32,11 @@ public struct Interface: Sendable {
     var functions: [String: [Function]] = [:]
     var exchanges: [String: Exchange] = [:]
     var models: [String: Model] = [:]
-    /// The type of each router's errors.
+    /// The type of each router's errors, by the router's name.
     var failures: [String: String] = [:]
     /// The URLs of the document's servers.
     var servers: [String] = []
-    /// The security schemes by name, each with its settings.
+    /// The settings of each security scheme, by the scheme's name.
     var schemes: [String: String] = [:]
 
     init(
@@ -100,7 +100,7 @@ public struct Interface: Sendable {
         }
     }
 
-    /// The place, the name and the style of a parameter.
+    /// The place, the name and the style of a parameter as text.
     private static func format(_ parameter: Parameter) -> String {
         let place =
             switch parameter.location {

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a schema says about values apart from their type, by keyword.
+/// The limits, the format and the default of a schema, by keyword.
 ///
-/// `items` before a keyword means the elements of an array.
+/// A keyword after `items` applies to the elements of an array.
 struct Limits: Equatable {
     private(set) var values: [String: String] = [:]
 
@@ -18,7 +18,9 @@ struct Limits: Equatable {
 
     init() {}
 
-    /// Reads a schema whose references are resolved by `resolve`.
+    /// Reads a schema.
+    ///
+    /// - Parameter resolve: Returns the schema that a reference leads to, or the schema itself.
     init(_ node: Node?, _ resolve: (Node) -> Node?) {
         read(node, prefix: "", depth: 0, resolve)
     }
@@ -27,15 +29,15 @@ struct Limits: Equatable {
         guard let node, depth < 4, let target = resolve(node) else { return }
         for member in target.members {
             let isLimit = [Self.lower, Self.upper, Self.others].contains { $0.contains(member.key) }
-            // The value can be next to the reference.
             guard isLimit || member.key == "default", let text = member.value.scalarText, text != "false" else {
                 continue
             }
             values[prefix + member.key] = text
         }
+        // A default can also be next to the reference.
         if let text = node["default"]?.scalarText { values[prefix + "default"] = text }
         read(target["items"], prefix: prefix + "items ", depth: depth + 1, resolve)
-        // A type that can be null is often written as two alternatives.
+        // Many documents write a nullable type as two alternatives, one of which is null.
         let alternatives = target["anyOf"]?.elements ?? target["oneOf"]?.elements ?? []
         let typed = alternatives.filter { $0["type"]?.string != "null" }
         if typed.count == 1, alternatives.count == 2 { read(typed[0], prefix: prefix, depth: depth + 1, resolve) }
@@ -44,9 +46,12 @@ struct Limits: Equatable {
         }
     }
 
-    /// The differences of newer limits, and whether a value that was valid may be invalid.
+    /// The differences between these limits and newer ones.
     ///
-    /// - Parameter isSameType: Whether the type is the same; otherwise its format is not compared.
+    /// - Parameters:
+    ///   - newer: The newer limits.
+    ///   - isSameType: Whether the type is the same. If it is not, the format is not compared.
+    /// - Returns: A sentence for each difference, and whether a value that was valid may now be invalid.
     func differences(to newer: Limits, isSameType: Bool = true) -> [(sentence: String, isTighter: Bool)] {
         Set(values.keys).union(newer.values.keys).sorted().compactMap { key in
             if !isSameType, key.hasSuffix("format") { return nil }

@@ -25,7 +25,7 @@ final class DocumentSet {
         folder = url.deletingLastPathComponent().standardizedFileURL.resolvingSymlinksInPath()
         self.limits = limits
         let name = url.lastPathComponent
-        // The caller may name a symbolic link.
+        // The caller may pass a symbolic link, but `load` accepts only regular files.
         root = try Self.load(url.resolvingSymlinksInPath(), named: name, limits, &valueCount)
         files[name] = root
     }

@@ -7,9 +7,9 @@ struct Conformances {
     let configuration: Configuration
     let schemas: SchemaReader
 
-    /// Marks the chosen models and the models in them.
+    /// Marks the chosen models, and the models that they contain.
     ///
-    /// - Throws: ``DocumentError`` for a name without a model, and for a model that contains a file.
+    /// - Throws: ``DocumentError`` for a name that no model has, and for a model that contains a file.
     func choose() throws(DocumentError) {
         try choose(configuration.equatable, "equatable") { $0.conformance = max($0.conformance, .equatable) }
         try choose(configuration.hashable, "hashable") { $0.conformance = max($0.conformance, .hashable) }
@@ -46,7 +46,7 @@ struct Conformances {
         SchemaReader.componentName(of: declaration.node)
     }
 
-    /// The declaration and all declarations in it.
+    /// The declaration, and all declarations that it contains directly or indirectly.
     private func reachable(from declaration: Declaration) -> [Declaration] {
         var found: [Declaration] = [declaration]
         var known: Set<ObjectIdentifier> = [ObjectIdentifier(declaration)]
@@ -60,7 +60,7 @@ struct Conformances {
         return found
     }
 
-    /// The name of a model in the declaration that has a file of a form.
+    /// The name of the first form with a file in the declaration; nil if there is no such form.
     private func file(in declaration: Declaration) -> String? {
         reachable(from: declaration).first { inner in
             inner.usage.contains(.form) && inner.structure?.properties.contains { $0.type.type.isBinary } == true

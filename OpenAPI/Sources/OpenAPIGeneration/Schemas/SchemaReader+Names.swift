@@ -36,7 +36,7 @@ extension SchemaReader {
     func assignNames(taken: Set<String>, prefix: String, components: [Node], renames: [String: String]) {
         let top = declarations.filter { $0.parent == nil }
         var byNode: [ObjectIdentifier: Declaration] = [:]
-        // A form may have a further type for the same schema.
+        // A form may have its own type for the same schema. That type has an owner.
         for declaration in top where declaration.owner == nil {
             byNode[ObjectIdentifier(declaration.node)] = declaration
         }

@@ -49,7 +49,7 @@ final class Declaration {
     var isIndirect = false
     var conformance = Conformance.none
 
-    /// How values are compared.
+    /// How values of a type can be compared.
     enum Conformance: Int, Comparable {
         case none, equatable, hashable
 
@@ -79,7 +79,7 @@ final class Declaration {
         if case .union(let union) = kind { union } else { nil }
     }
 
-    /// The generated types of the members or alternatives.
+    /// The generated types of the members or the alternatives.
     var parts: [Declaration] {
         switch kind {
         case .structure(let structure):

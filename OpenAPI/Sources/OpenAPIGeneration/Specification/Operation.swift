@@ -75,7 +75,7 @@ struct Response {
     /// `200`, `4XX` or `default`.
     let status: String
     let contents: [Content]
-    /// The links, resolved, by name.
+    /// The links by name, with their references resolved.
     var links: [Node.Member] = []
 
     var isSuccess: Bool { status.hasPrefix("2") }

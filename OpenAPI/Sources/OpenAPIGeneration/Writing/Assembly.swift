@@ -102,7 +102,7 @@ struct Assembly {
         return Generator.File(name: name + ".swift", text: whole)
     }
 
-    /// The words of the declarations that other modules see, without comments, bodies and default values.
+    /// The words of the declarations that other modules can use, without comments, bodies and default values.
     private func wordsOfDeclarations(in text: String) -> Set<String> {
         var words: Set<String> = []
         var isInSignature = false
@@ -124,7 +124,7 @@ struct Assembly {
         return words
     }
 
-    /// The import of the shared module by a file of another module.
+    /// The line that imports the shared module; empty for a file of the shared module, and if there is only one module.
     private func sharedImport(_ name: String, _ text: String) -> String {
         guard let shared = modules.shared, !name.hasPrefix(modules.sharedFolder) else { return "" }
         let isPublic = !wordsOfDeclarations(in: text).isDisjoint(with: sharedNames)

@@ -37,7 +37,7 @@ struct ModelWriter {
 
     // MARK: - Objects
 
-    /// The protocols of a model.
+    /// The protocols that a model conforms to, as code.
     func conformance(_ declaration: Declaration) -> String {
         let base = conformance(declaration.usage)
         switch declaration.conformance {
@@ -158,7 +158,7 @@ struct ModelWriter {
             return nil
         }
         var code = Identifier.escaped(field.property.name) + (field.isOptional ? "?" : "")
-        // `Indirect` and `Nullable` have a `value`.
+        // `Indirect` and `Nullable` hold the member in their property `value`.
         if field.property.isBoxed { code += ".value" }
         if field.code.hasPrefix("Nullable<") { code += ".value?" }
         return (code, field.property.type.type)

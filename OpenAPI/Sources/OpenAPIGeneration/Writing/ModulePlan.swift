@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The modules of routers and models.
+/// Decides which module each router and each model is in.
 struct ModulePlan {
     /// The module that all others import; nil if there is only one module.
     let shared: String?
@@ -10,7 +10,7 @@ struct ModulePlan {
     private let names: [String: String]
     private let models: [ObjectIdentifier: String]
 
-    /// Distributes the code.
+    /// Distributes routers and models over the modules of the configuration.
     ///
     /// - Throws: ``DocumentError`` for modules that are not possible.
     init(
@@ -66,23 +66,23 @@ struct ModulePlan {
                 try refuse("the tag \(quoted(tag)) is in two modules")
             }
         }
-        // A part of the document has only some of the tags.
+        // If only a part of the document is generated, it may have only some of the tags.
         let isWhole = configuration.tags.isEmpty && configuration.paths.isEmpty && configuration.operations.isEmpty
         if isWhole, let unknown = tags.subtracting(routers.map(\.tag)).min() {
             try refuse("no operation has the first tag \(quoted(unknown))")
         }
     }
 
-    /// The folder of a router with a slash; empty if there is only one module.
+    /// The folder of a router, with a slash at its end; empty if there is only one module.
     func folder(of router: RouterPlan) -> String { names[router.name].map { $0 + "/" } ?? "" }
 
-    /// The folder of a model with a slash; empty if there is only one module.
+    /// The folder of a model, with a slash at its end; empty if there is only one module.
     func folder(of declaration: Declaration) -> String {
         guard let shared else { return "" }
         return (models[ObjectIdentifier(declaration.outermost)] ?? shared) + "/"
     }
 
-    /// The folder of the code that all modules share, with a slash; empty if there is only one module.
+    /// The folder of the code that all modules share, with a slash at its end; empty if there is only one module.
     var sharedFolder: String { shared.map { $0 + "/" } ?? "" }
 
     /// Finds the modules that use each model.
@@ -101,7 +101,7 @@ struct ModulePlan {
             changed.append(declaration)
         }
 
-        /// Adds the users of a model to those of the models in it, and of the models around it.
+        /// Adds the modules that use a model to the modules of the models in it, and of the models around it.
         mutating func spread() {
             while let declaration = changed.popLast() {
                 let names = modules[ObjectIdentifier(declaration)] ?? []

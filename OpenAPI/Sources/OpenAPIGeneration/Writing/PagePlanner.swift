@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Finds the operations whose pages a link of the document or the configuration describes.
+/// Finds the operations with pages, which a link of the document or a rule of the configuration describes.
 struct PagePlanner {
     let specification: SpecificationReader
     let configuration: Configuration
@@ -10,7 +10,7 @@ struct PagePlanner {
 
     private var warnings: Warnings { specification.warnings }
 
-    /// Names of `NextPage` that a property cannot have.
+    /// The names of members of `NextPage`, which a generated property cannot have.
     private static let taken: Set<String> = ["link", "route", "url", "number", "cursor"]
 
     /// Adds the pages to the functions of all routers.
@@ -55,7 +55,9 @@ struct PagePlanner {
         }
     }
 
-    /// The cursor that a link of a successful response to its own operation names; warns of other links.
+    /// The pages that a link from a successful response to its own operation describes; nil if there is no such link.
+    ///
+    /// It warns of other links.
     private func linkedPages(of operation: Operation) -> Configuration.Pages? {
         var found: Configuration.Pages?
         for response in operation.responses {
@@ -77,7 +79,7 @@ struct PagePlanner {
                 }
                 warnings.add(
                     link.value,
-                    "this link is not generated: only a link to its own operation with one cursor in the query is"
+                    "this link is ignored, because it does not name the cursor of its own operation"
                 )
             }
         }
@@ -119,7 +121,7 @@ struct PagePlanner {
         return code.hasSuffix("?") ? String(code.dropLast()) : code
     }
 
-    /// The code of a member as a text or a URL.
+    /// The code that reads a member as text or as a URL; nil if its type allows neither.
     private func member(_ pointer: String, of type: TypeUse, _ root: String, asURL: Bool) -> String? {
         guard let (code, leaf) = path(pointer, of: type, root) else { return nil }
         let plain = code.hasSuffix("?") ? String(code.dropLast()) : code

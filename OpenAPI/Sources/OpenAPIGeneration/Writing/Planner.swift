@@ -265,9 +265,9 @@ struct Planner {
         return own
     }
 
-    /// Gives forms with files their own types if their schemas are also used as JSON, where a file is a text.
+    /// Gives a form with files its own type if its schema is also used as JSON, where a file is a string.
     ///
-    /// - Returns: Whether there were any; the types have to be marked again.
+    /// - Returns: Whether there was such a form. If so, the usage of all types must be marked again.
     func separateForms(of routers: [RouterPlan]) -> Bool {
         var isChanged = false
         for router in routers {

@@ -55,15 +55,16 @@ struct FunctionPlan {
     var arguments: [Argument]
     /// The media type to accept, if it is not JSON.
     var accept: String?
-    /// How the pages of the list follow each other; nil if the operation has no pages.
+    /// How to get from one page to the next; nil if the operation has no pages.
     var pages: PagePlan?
 }
 
-/// The way from one page to the next, as code.
+/// How to get from one page of a list to the next, as code.
 struct PagePlan {
-    /// The name of the static property.
+    /// The name of the static property of `NextPage`.
     let name: String
-    /// The code of the property.
+    /// The code before the closure, such as `.cursor("after")`.
     let head: String
+    /// The code in the closure, which reads the cursor or the URL from a page.
     let closure: String
 }

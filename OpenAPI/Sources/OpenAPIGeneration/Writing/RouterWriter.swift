@@ -53,7 +53,7 @@ struct RouterWriter {
         writePages(functions, of: router, to: &writer)
     }
 
-    /// The ways from one page to the next, for `pages(from:next:)`.
+    /// Writes the static properties of `NextPage`, which callers pass to `pages(from:next:)`.
     private func writePages(_ functions: [FunctionPlan], of router: RouterPlan, to writer: inout SourceWriter) {
         var names: Set<String> = []
         for function in functions {

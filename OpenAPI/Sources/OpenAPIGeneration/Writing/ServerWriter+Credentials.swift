@@ -24,7 +24,7 @@ extension ServerWriter {
         }
         writer.block("nonisolated extension SecurityScheme") { writer in
             for item in items {
-                // Routers in other modules name the schemes.
+                // Routers in other modules use these constants.
                 let access = configuration.modules.isEmpty ? "" : "package "
                 writer.line(
                     "\(access)static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))"

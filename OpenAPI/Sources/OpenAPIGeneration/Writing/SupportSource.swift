@@ -4,7 +4,7 @@
 
 /// The code that the generated routers and models share, as text.
 ///
-/// The access level replaces `<public>`.
+/// The access level replaces `<public>`. If there are several modules, `package` replaces `<shared>`.
 enum SupportSource {
     static let routes = """
         /// The parts of one request.

@@ -47,7 +47,7 @@ final class OpenAPIDocument: Sendable {
             .flatMap { DocumentedOperation.all(of: $0.node, at: $0.key, in: root) }
     }
 
-    /// A document with only one of the operations of another one.
+    /// Makes a document that has only one of another document's operations.
     init(_ other: OpenAPIDocument, only operation: DocumentedOperation) {
         name = other.name
         root = other.root
@@ -65,8 +65,8 @@ final class OpenAPIDocument: Sendable {
     /// The operations that a request can be for, with the values in the request's path; a violation if there is no such
     /// operation.
     ///
-    /// There are several if their paths differ only in the fragment, which is not sent. The request must then be valid
-    /// for one of them.
+    /// There are several, for example, if their paths differ only in the fragment, which is not sent. The request must
+    /// then be valid for one of them.
     func operations(for request: ApiRequest) -> Result<[Candidate], ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
@@ -82,7 +82,7 @@ final class OpenAPIDocument: Sendable {
                 continue
             }
             // A literal segment takes precedence over a parameter. The first segment in which two templates differ
-            // decides. If no segment differs, the template with more query items takes precedence.
+            // decides. If the segments do not decide, the template with more query items takes precedence.
             if let known = best.first?.operation.template {
                 if known.isMoreSpecific(than: operation.template) { continue }
                 if operation.template.isMoreSpecific(than: known) { best = [] }

@@ -24,7 +24,7 @@ struct ResponseCheck {
     ///   - body: The response's body; nil if it is not known in advance, such as a body that a test feeds.
     func violations(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Data?) -> [ContractViolation] {
         let statuses = (operation.node["responses"]?.members ?? []).map(\.key)
-        // An operation may leave out its responses; the document then says nothing about them.
+        // An operation may omit its responses. The document then allows each response.
         if statuses.isEmpty { return [] }
         guard let response = operation.response(status) else {
             let list = statuses.joined(separator: ", ")

@@ -28,7 +28,7 @@ struct TextValues {
     /// Makes a list from texts.
     func array(_ texts: [String], _ schema: JSONNode?) -> JSONValue {
         let items = schema.flatMap { part("items", of: $0) }
-        // How an object in a list is written is not defined. JSON is usual.
+        // OpenAPI does not define how an object in a list is written. Most clients write JSON.
         let hasObjects = describes("object", "properties", items)
         return .array(
             texts.map { text in

@@ -91,7 +91,7 @@ struct MergedSchema {
         return alternatives.isEmpty ? nil : alternatives[choice % alternatives.count]
     }
 
-    /// Whether an alternative lists no values, or one that the merged schemas also allow.
+    /// Whether an alternative lists no values, or lists a value that the merged schemas also allow.
     private func allows(_ alternative: JSONNode) -> Bool {
         guard let object = alternative.resolved?.value.object,
             let values = object["const"].map({ [$0] }) ?? object["enum"]?.array
