@@ -28,9 +28,11 @@ struct TimingsCommand: AsyncParsableCommand {
     @Option var pairs: Int
     @Option var turnMilliseconds: Int
     @Option var width: Double
+    /// Whether neither provider measures times, so that every ratio should be 1.
+    @Flag var control = false
 
     func run() async throws {
-        let (measuring, other) = (try await get(measuresTimes: true), try await get(measuresTimes: false))
+        let (measuring, other) = (try await get(measuresTimes: !control), try await get(measuresTimes: false))
         var microseconds: [Double] = []
         let ratios = try await PairedTurns.figures(pairCount: pairs, width: width) { isFirst in
             var (with, without): (Turn, Turn)

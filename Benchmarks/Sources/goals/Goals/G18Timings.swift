@@ -101,7 +101,7 @@ struct G18Timings: Goal {
             inspector.archive.exchanges.last?.responseBody?.bytes == data
         else { throw WrongFixture(description: "the archive does not have the response") }
 
-        let wrappers: [(name: String, bound: Double, call: () async throws -> Void)] = [
+        let wrappers: [(name: String, bound: Double, call: @Sendable () async throws -> Void)] = [
             ("inspector off", 0.1, { keep(try await off.value()) }),
             ("archive", 10, { keep(try await archived.value()) }),
             ("inspector", 10, { keep(try await inspected.value()) }),
@@ -125,7 +125,7 @@ struct G18Timings: Goal {
         }
     }
 
-    private func microseconds(_ call: () async throws -> Void) async throws -> Double {
+    private func microseconds(_ call: @Sendable () async throws -> Void) async throws -> Double {
         try await Rate.microseconds(count: 5_000, call)
     }
 }
