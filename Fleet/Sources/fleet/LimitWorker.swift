@@ -59,7 +59,7 @@ struct LimitWorker: AsyncParsableCommand {
                     var counts = CallCounts()
                     for number in 0..<count {
                         // One call in twenty cannot wait for a store that does not answer.
-                        let isHasty = number % 20 == 19
+                        let isHasty = number % 20 == 19 && concurrent == nil
                         await counts.add(call(url, over: provider, within: isHasty ? .milliseconds(100) : .seconds(20)))
                     }
                     return counts
