@@ -60,7 +60,7 @@ struct LimitWorker: AsyncParsableCommand {
                     for number in 0..<count {
                         // One of twenty calls has a deadline so short that it cannot wait for a store that does not
                         // answer.
-                        let isHasty = number % 20 == 19
+                        let isHasty = number % 20 == 19 && concurrent == nil
                         await counts.add(call(url, over: provider, within: isHasty ? .milliseconds(100) : .seconds(20)))
                     }
                     return counts

@@ -106,12 +106,15 @@ import Testing
     @Test func aSuccessfulTrialClosesTheCircuitForAll() async {
         let (one, other) = (instance(), instance())
         await open(one)
+        clock.advance(by: .seconds(7))
+        // By itself, this one would refuse requests until 18 seconds.
         await refresh(other, until: "circuitOpen")
-        clock.advance(by: .seconds(10))
+        clock.advance(by: .seconds(3))
         backend.status.withLock { $0 = 200 }
         #expect(await call(one) == "200")
         await eventually { state.count(of: .end) == 1 }
         await refresh(other, until: "200")
+        #expect(state.count(of: .acquire) == 1)
     }
 
     @Test func aFailedTrialKeepsTheCircuitOpenForAll() async {
