@@ -40,6 +40,7 @@ struct PictureCommand: AsyncParsableCommand {
             return Double(reading.peakByteCount) / 1e6
         }
         let names = ["ApiConnector", "async-http-client", "URLSession"]
+        let date = Date.now.formatted(.iso8601.year().month().day())
         let picture = Picture(
             charts: [
                 Picture.Chart(
@@ -55,7 +56,7 @@ struct PictureCommand: AsyncParsableCommand {
                     bars: Array(zip(names, memory))
                 ),
             ],
-            footnote: "\(Date.now.formatted(.iso8601.year().month().day())), \(Machine.description)"
+            footnote: "\(date)\(quick ? " in a quick run" : ""), \(Machine.description)"
         )
         for appearance in Picture.Appearance.allCases {
             let file = URL(filePath: folder).appending(path: Picture.file(appearance))

@@ -23,7 +23,7 @@ struct Picture {
         /// The value without digits after the point, because more digits would differ in the next run.
         func text(of value: Double) -> String {
             let number = value.formatted(
-                .number.precision(.fractionLength(0)).locale(Locale(identifier: "en_US_POSIX")).grouping(.automatic)
+                .number.precision(.fractionLength(0)).locale(Locale(identifier: "en_US")).grouping(.automatic)
             )
             return unit.isEmpty ? number : "\(number) \(unit)"
         }
