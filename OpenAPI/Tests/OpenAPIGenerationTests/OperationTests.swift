@@ -212,7 +212,7 @@ import Testing
         ).code
         #expect(code.contains("static func a(body: F? = nil)"))
         #expect(code.contains("static func a(form: AForm? = nil)"))
-        #expect(code.contains("struct F: RequestModel {\n    var f: Data?"))
+        #expect(code.contains("struct F: RequestModel {\n    var f: String?"))
         #expect(code.contains("struct AForm: Sendable {\n    var f: FormFile?"))
     }
 

@@ -15,6 +15,8 @@ public import ApiConnector
 /// it, otherwise a value generated from the schema. The same seed and request always give the same answer. The backend
 /// has no state. For a stateful fake, use ``FakeCollection``.
 ///
+/// A redirect leads to `https://redirected.example.com`. The backend answers a request to that host with some bytes.
+///
 /// A request that violates the document fails. The error lists the violations that ``Contract`` would report.
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
@@ -31,6 +33,9 @@ public struct FakeBackend: ResponseSource {
         self.init(try OpenAPIDocument(contentsOf: file), seed: seed)
     }
 
+    /// The host that redirects lead to.
+    static let redirectedHost = "redirected.example.com"
+
     init(_ document: OpenAPIDocument, seed: UInt64 = 1) {
         self.document = document
         self.seed = seed
@@ -41,6 +46,7 @@ public struct FakeBackend: ResponseSource {
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document. The
     ///   error lists each violation.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        if request.url.host() == Self.redirectedHost { return .data(Data([1, 2, 3])) }
         let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
         func refused(_ violations: [ContractViolation]) -> ApiConnectorError {
             let list = violations.map(\.description).joined(separator: "; ")
@@ -85,13 +91,17 @@ private struct DocumentedAnswer {
             }
             headers[HTTPHeaders.Name(name)] = text(of: values.value(for: node["schema"], examples: examples(of: node)))
         }
+        if status.isRedirection, status != 304, !headers.contains(.location) {
+            headers[.location] = "https://\(FakeBackend.redirectedHost)/"
+        }
         let ranges = accept.map(MediaType.ranges) ?? [.any]
         let content = (response["content"]?.members ?? []).compactMap { entry -> (MediaType, JSONNode)? in
             guard let type = MediaType(entry.key), let node = entry.node.resolved else { return nil }
             return (type, node)
         }
-        let accepted = content.filter { entry in ranges.contains { entry.0.matches($0) || $0.matches(entry.0) } }
-        let usable = accepted.isEmpty ? content : accepted
+        // The caller names the type that it prefers first.
+        let accepted = ranges.lazy.map { range in content.filter { $0.0.matches(range) || range.matches($0.0) } }
+        let usable = accepted.first { !$0.isEmpty } ?? content
         guard let (type, media) = usable.first(where: { $0.0.isJSON }) ?? usable.first else {
             return .status(status, headers: headers)
         }
@@ -121,7 +131,7 @@ private struct DocumentedAnswer {
     }
 
     private mutating func body(_ type: MediaType, _ media: JSONNode) -> Data {
-        if type.isJSON {
+        if type.isDocumentedJSON {
             return Data(values.value(for: media["schema"], examples: examples(of: media)).description.utf8)
         }
         if let item = media["itemSchema"] { return record(type, values.value(for: item)) }
@@ -154,7 +164,10 @@ private struct DocumentedAnswer {
 }
 
 extension MediaType {
-    /// A concrete type within this range, or the type itself.
+    /// Whether the type means JSON, also in the order `application/json+sarif` of some documents.
+    var isDocumentedJSON: Bool { isJSON || subtype.hasPrefix("json+") }
+
+    /// A type within the range.
     fileprivate var concrete: MediaType {
         guard type == "*" || subtype.hasPrefix("*") else { return self }
         switch type {

@@ -48,6 +48,28 @@ struct FakeBackendTests {
         #expect(document.violations(of: exchange).map(\.description) == [])
     }
 
+    @Test func theTypeThatTheCallerPrefersIsAnswered() async throws {
+        func body(_ accept: String) async throws -> String {
+            String(decoding: try await answer(try request("GET /report", ["Accept": accept])), as: UTF8.self)
+        }
+        #expect(try await body("text/plain, application/json") == "plain")
+        #expect(Int(try await body("*/*")) != nil)
+        #expect(Bool(try await body("application/json+x")) != nil)
+    }
+
+    @Test func aRedirectLeadsToSomeBytes() async throws {
+        let backend = FakeBackend(try ShopDocument.document())
+        let moved = try await backend.response(for: try request("GET /moved"))
+        guard case .response(302, let headers, _) = moved.answer else {
+            Issue.record("not a redirect")
+            return
+        }
+        let target = try #require(headers[.location].flatMap { URL(string: $0) })
+        let file = try await backend.response(for: ApiRequest(url: target))
+        #expect(file.canned?.0 == 200)
+        #expect(file.canned?.1 == Data([1, 2, 3]))
+    }
+
     @Test func theSameSeedAndRequestHaveTheSameAnswer() async throws {
         let first = try request("GET /teas/1")
         let one = try await answer(first)

@@ -5,7 +5,7 @@
 /// A use of a type in the code.
 indirect enum TypeUse {
     case string, bool, int, int32, int64, double, decimal, decimalText, dateTime, day, uuid, url, data, json
-    /// Bytes of a multipart form's file, or of a body.
+    /// Bytes of a multipart form's file, or of a body; in JSON a string without a defined encoding.
     case binary
     case array(OptionalType)
     case dictionary(OptionalType)
@@ -266,7 +266,8 @@ extension TypeUse {
         case .url: "URL"
         case .data: "Data"
         case .json: "JSONValue"
-        case .binary: "Data"
+        // In JSON, where bytes are not possible.
+        case .binary: "String"
         case .array(let element): "[\(element.code)]"
         case .dictionary(let value): "[String: \(value.code)]"
         case .declared(let declaration): declaration.isOpaque ? "JSONValue" : declaration.name

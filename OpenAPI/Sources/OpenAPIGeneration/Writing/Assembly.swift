@@ -118,7 +118,13 @@ struct Assembly {
                 isInSignature = code.hasSuffix("(")
             }
             var declaration = code
-            if let value = code.range(of: " = ") { declaration = code[..<value.lowerBound] }
+            let isType = code.contains("struct ") || code.contains("enum ")
+            if let value = code.range(of: " = "), !code.contains("typealias ") {
+                declaration = code[..<value.lowerBound]
+            } else if isType, configuration.access == .package, let protocols = code.range(of: ": ") {
+                // A conformance counts only for a public import.
+                declaration = code[..<protocols.lowerBound]
+            }
             words.formUnion(declaration.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
         }
         return words

@@ -47,7 +47,7 @@ struct BodyCheck {
         _ media: JSONNode,
         _ parts: [RecordedRequest.Part]
     ) -> [ContractViolation] {
-        if type.isJSON { return checkJSON(body, media["schema"], media) }
+        if type.isDocumentedJSON { return checkJSON(body, media["schema"], media) }
         if let item = media["itemSchema"], let records = Self.records(of: body, type) {
             return records.flatMap { checkJSON($0, item, media) }
         }

@@ -375,8 +375,8 @@ nonisolated extension ApiPath.StringInterpolation {
     }
 
     /// `;a=1;a=2`, as RFC 6570 expands `{;a*}`.
-    mutating func appendInterpolation(matrix value: some ParameterValue, _ name: String, explode: Bool = false) {
-        append(value.parameterText, start: ";", separator: explode ? ";" : ",", name: name, explode)
+    mutating func appendInterpolation(matrix value: some ParameterValue, _ key: String, explode: Bool = false) {
+        append(value.parameterText, start: ";", separator: explode ? ";" : ",", name: key, explode)
     }
 
     private mutating func append(
