@@ -135,12 +135,10 @@ import Testing
         let gate = Gate("the store")
         state.hang(at: gate)
         let provider = provider(RetryBudget(burstCount: 10))
-        let timers = timers
-        let (response, _) = try await clock.moving {
-            await provider.result(for: .made(deadline: .seconds(3), on: timers))
-        }
-        #expect(try response.get().status == 503)
-        #expect(clock.now == .seconds(3))
+        let task = Task { [timers] in await provider.result(for: .made(deadline: .seconds(3), on: timers)) }
+        await eventually { state.count(of: .take) == 1 }
+        clock.advance(by: .seconds(3))
+        #expect(try await task.value.get().status == 503)
         gate.open()
     }
 
