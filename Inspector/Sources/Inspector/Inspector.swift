@@ -100,7 +100,7 @@ extension DataRequestType {
     /// Put it directly around the transport, inside retrying providers, so that the page shows each attempt.
     ///
     /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. With
-    ///   nil, nothing is shown, and requests take no extra time.
+    ///   nil, nothing is shown.
     public func inspected(by inspector: Inspector? = .automatic) -> Archived<Self> {
         archived(in: inspector?.archive)
     }

@@ -60,7 +60,7 @@ extension DataRequestType {
     /// exchanges of a call have the same ``ArchivedExchange/call``. Outside a retrying provider, it records only the
     /// last attempt.
     ///
-    /// - Parameter archive: The archive; nil records nothing, and costs nothing.
+    /// - Parameter archive: The archive; nil records nothing.
     public func archived(in archive: ExchangeArchive?) -> Archived<Self> {
         Archived(self, in: archive)
     }
