@@ -123,7 +123,8 @@ final class SharedRetryTokens: RetryTokenSource {
 }
 
 extension DataRequestType {
-    /// Returns this provider, retrying as by ``retrying(_:)``, with a retry budget that several instances share.
+    /// Returns this provider, retrying as by ``/ApiConnector/DataRequestType/retrying(_:)``, with a retry budget that
+    /// several instances share.
     ///
     /// All instances together have the budget's ``/ApiConnector/RetryBudget/burstCount`` and
     /// ``/ApiConnector/RetryBudget/countPerSecond`` for each host. Each instance also has the retries that its own
