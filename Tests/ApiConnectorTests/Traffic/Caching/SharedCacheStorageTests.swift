@@ -100,15 +100,16 @@ import Testing
     @Test func changesOfTwoInstancesAreMerged() async {
         let (first, second) = (storage(), storage())
         let key = CacheKey(digest: Array(0..<32))
-        for number in 0..<20 {
+        // An instance stops after five attempts. With four changes, the other instance is faster four times at most.
+        for number in 0..<8 {
             let storage = number.isMultiple(of: 2) ? first : second
             storage.update(key) { ($0 ?? Data()) + Data([UInt8(number)]) }
         }
         await isWritten(first)
         await isWritten(second)
         let record = await storage().record(for: key)
-        #expect(Set(record ?? Data()) == Set(0..<20))
-        #expect(record?.count == 20)
+        #expect(Set(record ?? Data()) == Set(0..<8))
+        #expect(record?.count == 8)
         // The changes of one instance are in order.
         #expect(record?.filter { $0.isMultiple(of: 2) }.sorted() == record?.filter { $0.isMultiple(of: 2) })
     }
