@@ -32,7 +32,7 @@ final class AttemptHistory: Sendable {
 }
 
 extension AttemptSummary {
-    // A body that ends early has a status, too, which is not the reason.
+    // The status is the reason only for these two kinds. A response whose body ends early has a status, too.
     fileprivate var result: String {
         kind == .unacceptableStatus || kind == .backendFailure ? status?.description ?? kind.rawValue : kind.rawValue
     }

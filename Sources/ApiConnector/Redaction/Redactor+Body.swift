@@ -40,7 +40,9 @@ extension Redactor {
         return redacted ?? (masked == bytes ? nil : masked)
     }
 
-    /// Replaces only the known secret values in a text of the library, because the text may quote the server.
+    /// Replaces the known secret values in a text, and applies no other rule.
+    ///
+    /// Even a text of the library may contain these values, because it may quote the server.
     func redactValues(in text: String) -> String {
         values.map { String(decoding: $0.masked(text.utf8), as: UTF8.self) } ?? text
     }

@@ -87,7 +87,9 @@ extension ByteWriter {
         return first
     }
 
-    /// The writer with a base path appended, without its trailing slashes, and the first segment that is `.` or `..`.
+    /// Appends a base path, without its trailing slashes, to a copy of the writer.
+    ///
+    /// - Returns: The copy, and the first segment of the path that is `.` or `..`.
     @inline(never)
     fileprivate func appending(basePath: String) -> (writer: ByteWriter, dots: String?) {
         var writer = self

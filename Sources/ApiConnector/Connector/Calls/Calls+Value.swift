@@ -50,7 +50,9 @@ extension ApiConnectionType {
         try await fetch(Value.self, call.target.draft(in: environment), options)
     }
 
-    /// Runs the call; not inlined into the user's module, because only the code that reads the route has to be.
+    /// Runs the call.
+    ///
+    /// It is not inlined into the user's module. Only the code that reads the route has to be inlined there.
     @usableFromInline func fetch<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,

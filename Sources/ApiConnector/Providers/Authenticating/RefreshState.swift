@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The state of ``RefreshableCredentials``, which also makes its decisions.
+/// Holds the state of ``RefreshableCredentials``, and makes its decisions.
 struct RefreshState {
     /// How a call gets its credential.
     enum Decision {
@@ -10,7 +10,7 @@ struct RefreshState {
         /// The request has its own credential.
         case none
         case fail(ApiConnectorError)
-        /// Start the refresh with this number, which replaces the credential, and wait for its result.
+        /// The call starts the refresh with this number, to replace this credential, and waits for the result.
         case start(Int, RefreshWaiter, ApiCredential?)
         case join(RefreshWaiter)
     }

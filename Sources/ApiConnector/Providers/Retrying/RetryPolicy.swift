@@ -28,7 +28,7 @@ public struct RetryPolicy: Sendable {
     /// The upper limit of the wait before the second attempt, which doubles for each further attempt; half a second by
     /// default.
     ///
-    /// The wait is a random part of this limit. A wait that the server requests is added to it.
+    /// The wait is a random part of this limit, plus the wait that the server requests, if any.
     public var initialDelay: Duration
 
     /// Like ``initialDelay``, for a response that indicates throttling; nil, the default, uses ``initialDelay``.

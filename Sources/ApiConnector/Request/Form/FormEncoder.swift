@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An encoder at one place in the tree.
+/// Encodes one part of a value into its ``FormNode``, in the tree of the whole value.
 ///
 /// `Encodable` requests containers in functions that cannot throw. An error there is stored, and thrown at the end.
 struct FormEncoder: Encoder {

@@ -40,7 +40,7 @@ extension ApiRequest {
         defer { watch.end() }
         var watched = self
         watched.watch = watch
-        // The stall timeout is off, because the caller's request would report progress to no watch.
+        // The stall timeout is off, because the operation reports progress to the caller's request, which has no watch.
         return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
     }
 

@@ -216,7 +216,8 @@ final class AttemptWatch: Sendable {
     private func endSilence() {
         guard let stall else { return }
         let now = timers.timeSource.now
-        // The text mentions the whole head, because a transport may not see its first bytes.
+        // The text says that no head arrived, not that no byte of a head arrived: a transport may not see the first
+        // bytes of a head.
         let error = ApiConnectorError(
             .stalled,
             "no body byte was sent or received, and no response head arrived, for \(stall)"

@@ -33,7 +33,8 @@ extension JSONTexts {
     var resumePoint: ResumePoint? { nil }
 }
 
-// Not one generic type, because the optimizer only specializes a splitter for its finder if the code names both.
+// The following sources are separate types, not one generic type, because the optimizer only specializes a splitter for
+// its finder if the code names both types.
 
 /// The lines of NDJSON and JSON Lines.
 struct LineTexts: JSONTexts {

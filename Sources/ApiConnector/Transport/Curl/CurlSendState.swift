@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decides whether a request may be sent; a value without libcurl.
+/// Decides whether a request may be sent; does not call libcurl itself.
 ///
 /// libcurl calls a callback before each send of a transfer (`CURLOPT_PREREQFUNCTION`). The first send requires a
 /// connection on which nothing has arrived. Each later send repeats the request. RFC 9110, section 9.2.2, allows this

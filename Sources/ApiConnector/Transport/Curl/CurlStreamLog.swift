@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// libcurl's log about one send over HTTP/2; a value without libcurl.
+/// Interprets libcurl's log about one send over HTTP/2; does not call libcurl itself.
 ///
 /// libcurl reports a refused stream and a closed connection with the same codes. Its log distinguishes them.
 struct CurlStreamLog {
@@ -77,7 +77,7 @@ struct CurlStreamLog {
     }
 }
 
-/// Counts libcurl's progress reports for a transfer; a value without libcurl.
+/// Counts libcurl's progress reports for a transfer; does not call libcurl itself.
 ///
 /// libcurl reports progress after each successful read. If it sends a request again without a report, the read has
 /// failed.

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The calls that wait for a connection, in order; a value without libcurl.
+/// The calls that wait for a connection, in order; this type does not call libcurl itself.
 ///
 /// A waiting call has no easy handle, which takes 45 KB. libcurl itself counts the connections. One call may run per
 /// connection. If a server has responded over HTTP/2, 100 may run, which is libcurl's maximum per connection.
