@@ -5,7 +5,7 @@
 /// A text after decoding.
 package struct TextReading {
     package let bytes: [UInt8]
-    /// The offset in the text of each byte, plus the offset of the end.
+    /// For each byte, its offset in the text before decoding; the last element is the offset of the text's end.
     let starts: [Int]
 
     private static let maximumDepth = 4
@@ -78,7 +78,9 @@ extension TextReading {
     private struct Writer {
         private(set) var bytes: [UInt8] = []
         private var starts: [Int] = []
-        /// The maximum length at which the bytes can still end with an encoded character.
+        /// Above this number of bytes, no encoded character can end at the last byte.
+        ///
+        /// The last `%`, `\` or `&` is then too far from the end.
         private var openEnd = 0
 
         init(capacity: Int) {

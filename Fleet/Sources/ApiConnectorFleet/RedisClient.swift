@@ -52,7 +52,7 @@ final class RedisClient: Sendable {
         let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
             guard isOver.first() else { return }
             promise.fail(RedisFault("Redis did not reply within \(limit)"))
-            // After a short limit, the connection may still be good. It is dropped only if it has been silent for a
+            // If the limit is short, the connection may still be good. It is dropped only if it has been silent for a
             // second.
             connection.whenSuccess { [self] in if $0.isSilent { drop(index, connection) } }
         }

@@ -20,7 +20,7 @@ struct Backend {
         var text = ""
         /// Whether the response must be sent later.
         var isHeld: (@Sendable () -> Bool)?
-        /// A closure that runs when the response was sent.
+        /// A closure that runs after the response has been sent.
         var afterwards: (@Sendable () -> Void)?
     }
 

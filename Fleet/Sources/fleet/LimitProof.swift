@@ -116,7 +116,7 @@ struct LimitProof {
         let statistics = try redis.run("info commandstats")
         let count = statistics.firstMatch(of: /cmdstat_evalsha:calls=(\d+)/).flatMap { Int($0.1) } ?? 0
         print("  \(count) round trips to Redis, one in \(callCount / max(count, 1)) calls")
-        // A process takes only few tokens at a time at first.
+        // At first, a process takes only a few tokens at a time.
         let bound = callCount / 100 + LoadOptions.processCount * 12
         if load.isUnshared || count <= bound { return [] }
         return ["\(count) round trips, and \(bound) are allowed"]

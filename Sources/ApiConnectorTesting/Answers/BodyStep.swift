@@ -15,7 +15,7 @@ enum BodyStep: Sendable {
 
 /// A pause in the delivery.
 ///
-/// It is a class, so that it does not make answers without a pause larger.
+/// It is a class, because a struct would make all answers larger, even those without a pause.
 final class Pause: Sendable {
     let length: Duration
     let timeSource: any TimeSource

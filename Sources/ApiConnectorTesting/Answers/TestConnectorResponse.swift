@@ -135,7 +135,7 @@ public struct TestConnectorResponse: Sendable {
         return response
     }
 
-    /// The response of an answer without a delay, steps or a failure, as most answers are; nil for any other answer.
+    /// The response, if the answer has no delay, no steps and no failure, like most answers; otherwise nil.
     func whole(to request: ApiRequest) -> ApiResponse? {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount

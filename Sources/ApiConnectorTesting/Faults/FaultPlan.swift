@@ -36,9 +36,9 @@ public struct FaultPlan: Sendable, Hashable {
     ///
     /// A seed selects these calls.
     ///
-    /// The percentage is exact for calls with the same method, path, query and body, in any order of different
-    /// requests. At 10 %, each block of ten such calls has exactly one fault. At 5 %, each block of twenty calls has
-    /// one. The seed and the request determine the position in the block.
+    /// The percentage is exact for calls with the same method, path, query and body. Other requests between these calls
+    /// do not change it. At 10 %, each block of ten such calls has exactly one fault. At 5 %, each block of twenty
+    /// calls has one. The seed and the request determine the position in the block.
     ///
     /// Among different requests, the percentage is reached on average. It cannot be exact, because the requests are not
     /// known in advance. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows the requests, so its percentage is

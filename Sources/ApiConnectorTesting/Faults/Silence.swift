@@ -45,8 +45,8 @@ final class Silence: Sendable {
         await request.withStopHandler {
             await reasonOfEnd()
         } readPending: { completion in
-            // The completion is called immediately, because a callback of the real transport could come after the clock
-            // has stopped.
+            // No bytes are pending. Without this closure, the watch would use the real transport's closure, whose
+            // completion could come after the clock has stopped.
             completion()
         } onStop: { [self] in
             end($0)
@@ -69,7 +69,7 @@ final class Silence: Sendable {
             state.isServing = isServing
             return state.hasBegun
         }
-        // This comes last, because on this clock the silence may end before the call returns.
+        // This comes last, because it may move the clock, and the silence may end before `beginSilence` returns.
         if isSilent { clock?.beginSilence(isServing: isServing) }
         return await reason.value()
     }

@@ -179,7 +179,7 @@ public final class Recorder: Sendable {
 extension Recorder: ScopeMember {}
 
 extension ScriptScope {
-    /// Makes a recorder end with this scope.
+    /// Adds a recorder, which ends when this scope ends.
     package func add(_ recorder: Recorder) {
         add(member: recorder)
     }

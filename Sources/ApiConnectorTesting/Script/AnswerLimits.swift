@@ -31,6 +31,6 @@ extension TestIssue {
 struct AnswerDelivery: Sendable {
     let limits: any AnswerLimits
 
-    /// Passes a request without an answer on; nil if such requests are refused.
+    /// Passes on a request that has no answer; nil if such requests are refused.
     var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
 }

@@ -187,8 +187,8 @@ struct Misfit: Error {
 extension Result<TestConnectorResponse, Misfit> {
     /// The response.
     ///
-    /// A value that does not match when the connection's coders write it becomes an invalid response, which is an issue
-    /// of the script.
+    /// If a value does not match after the connection's coders have written it, the response is invalid, and the script
+    /// has an issue.
     fileprivate var response: TestConnectorResponse {
         switch self {
         case .success(let response): response

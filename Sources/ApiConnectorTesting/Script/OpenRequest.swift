@@ -6,7 +6,7 @@ import ApiConnector
 
 /// One running request of a script.
 ///
-/// The scope can stop it, and it records its end.
+/// The scope can stop the request. This object records how the request ended.
 final class OpenRequest: Sendable {
     let number: Int
 

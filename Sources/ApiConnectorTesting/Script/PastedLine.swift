@@ -85,7 +85,7 @@ extension JSONValue {
 extension JSONNumber {
     /// Whether a literal gives the same number.
     ///
-    /// A number that is too large or has too many digits does not.
+    /// False for a number that is too large or has too many digits.
     fileprivate var isLiteral: Bool {
         if let whole = Int128(description) { return JSONNumber(whole) == self }
         return Double(description).flatMap { JSONNumber($0) } == self

@@ -103,8 +103,8 @@ final class CacheFolder: Sendable {
     /// Also removes the files of killed processes.
     ///
     /// The folder is measured at the first write, and then each time that this process has written a sixteenth of the
-    /// maximum size. Records above three quarters of the maximum size are removed, so that other processes have room
-    /// until they measure the folder.
+    /// maximum size. Records are removed until the folder has at most three quarters of the maximum size, so that other
+    /// processes have room until they measure the folder.
     private func makeRoom(after byteCount: Int) {
         let isDue = writtenByteCount.withLock { count in
             let written = count.map { $0 + byteCount }

@@ -22,7 +22,7 @@ final class Circuits: Sendable {
         change(origin) { $0.admit(now: now) }
     }
 
-    /// Changes the circuit of a host, which is new if it is unknown.
+    /// Changes the circuit of a host; an unknown host first gets a new circuit.
     @discardableResult
     func change<Result: Sendable>(_ origin: HTTPOrigin, _ body: (inout Circuit) -> Result) -> Result {
         circuits.withLock { circuits in

@@ -17,8 +17,8 @@ final class LimitLanes: Sendable {
         var lane: LimitLane
         /// The time source of the wake-up.
         ///
-        /// The lane keeps it alive. So the wake-up does not depend on the request that scheduled it, and no other time
-        /// source gets the identifier of its scale.
+        /// The lane keeps the time source alive. So the wake-up does not depend on the request that scheduled it, and
+        /// the identifier of the time source's scale is not used again for another scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
         /// Cancels the scheduled wake-up.
@@ -73,8 +73,8 @@ final class LimitLanes: Sendable {
         let outcome = await request.withDeadline {
             await waiter.outcome()
         } onStop: { [self, timeSource = request.timeSource] error in
-            // A request that is no longer in the queue has already started. It continues, so that its slot is not lost,
-            // and notices its own end.
+            // A request that is no longer in the queue has already started. It continues, so that its slot is not lost.
+            // It notices the cancel or the deadline later.
             var hasLeft = false
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }

@@ -38,7 +38,7 @@ enum PlainText {
     /// The text as a literal, with quotes.
     static func literal(_ text: String) -> String { "\"" + literalContent(text) + "\"" }
 
-    /// The text in the form for between the quotes of a literal.
+    /// The text as it is written between the quotes of a literal.
     static func literalContent(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -101,7 +101,8 @@ struct ModulePlan {
             changed.append(declaration)
         }
 
-        /// Adds the modules that use a model to the modules of the models in it, and of the models around it.
+        /// Extends the use of models: a module that uses a model also uses the models in it, and the models around
+        /// it.
         mutating func spread() {
             while let declaration = changed.popLast() {
                 let names = modules[ObjectIdentifier(declaration)] ?? []

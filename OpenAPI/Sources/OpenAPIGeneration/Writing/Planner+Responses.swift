@@ -63,8 +63,8 @@ extension Planner {
             if isEmptyToo { type.isNullable = true }
             values.append(CallValue(value: .value(type), accept: accept))
         }
-        // By default, a stream's Accept field also lists JSON. If there is also a JSON response, that may be another
-        // value, so the stream then accepts only its own media type.
+        // By default, a stream's Accept field also lists JSON. If the operation has a JSON response, its value may
+        // differ from the stream's elements. The stream then accepts only its own media type.
         if json.isEmpty { for index in streams.indices { streams[index].accept = nil } }
         values += streams
         if !raw.isEmpty {

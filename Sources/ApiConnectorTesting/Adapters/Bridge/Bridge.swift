@@ -19,7 +19,7 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
     override func startLoading() {
         let entry = BridgeTable.shared.entry(of: Self.self)
-        // Without an entry, any turns will do: all of them share one queue.
+        // Without an entry, a new object is enough, because all turns share one queue.
         load.start(request, BridgeClient(urlProtocol: self, turns: entry?.turns ?? SessionTurns()), entry)
     }
 
@@ -30,8 +30,8 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
 /// The session's side of a load.
 ///
-/// Unchecked, because Foundation's class is not `Sendable`. From `startLoading` on, its client is called in turns only
-/// (``SessionTurns``). Foundation itself calls the protocol from any queue.
+/// Unchecked, because Foundation's class is not `Sendable`. From `startLoading` on, the library calls the protocol's
+/// client only within ``SessionTurns``. Foundation itself calls the protocol from any queue.
 struct BridgeClient: @unchecked Sendable {
     let urlProtocol: URLProtocol
     let turns: SessionTurns

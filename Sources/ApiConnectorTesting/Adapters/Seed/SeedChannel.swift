@@ -35,7 +35,8 @@ final class SeedChannel: Sendable {
 
     /// Records a program's message.
     ///
-    /// It holds the script only meanwhile, because the script may be released as soon as the message is acknowledged.
+    /// It holds the script only during the call, because the script may be released as soon as the message is
+    /// acknowledged.
     ///
     /// - Returns: The reason why a request is refused; an inner nil for any other message; an outer nil if the script
     ///   was released.

@@ -58,7 +58,8 @@ struct BodyCheck {
             return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
         }
         if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
-        // If the schema describes an object or an array, the body is not JSON but another format, which is not parsed.
+        // A text is checked as one value. If the schema describes an object or an array, the format of the text
+        // is not JSON. Such a text is not parsed, so it is not checked.
         guard type.type == "text", type.subtype != "event-stream", let text = String(validating: body, as: UTF8.self)
         else { return [] }
         guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {

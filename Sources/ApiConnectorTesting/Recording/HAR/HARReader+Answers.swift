@@ -41,7 +41,8 @@ extension HARReader {
 
     /// Reads the chunks of a body.
     ///
-    /// If the body was edited by hand, chunks beyond its end are cut, and the last chunk gets the rest.
+    /// If the body was edited by hand, its size may differ from the chunks. Chunks beyond the end of a shorter body are
+    /// cut. For a longer body, the last chunk gets the rest.
     private func readChunks(_ chunks: [LocatedJSON], into exchange: inout RecordedExchange) {
         var end = 0
         for chunk in chunks {

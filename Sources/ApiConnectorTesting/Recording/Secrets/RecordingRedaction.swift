@@ -38,7 +38,7 @@ struct RecordingRedaction {
     ///
     /// - Throws: ``RecordingError`` with the place of a secret that could not be replaced.
     mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
-        // Each field is searched only once, because a large body takes long.
+        // Each field is searched only once, because searching a large body is slow.
         var found: [[FoundSecret]] = []
         for exchange in exchanges {
             exchange.forEachField { field, _, bytes in found.append(finder.secrets(in: field, bytes)) }
