@@ -11,6 +11,8 @@
 /// - ``ApiConnectionType/download(at:to:resuming:options:)``, for downloads that break off
 ///
 /// For a stream, an attempt is a connection. It succeeds with its first new element, which resets all counts.
+///
+/// See <doc:RetryingRequests>.
 public struct RetryPolicy: Sendable {
     /// The maximum number of failed attempts in a row, including the first one; 4 by default.
     ///

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decides what a transfer does at each event; a value without libcurl, locks or tasks.
+/// Decides what a transfer does at each event; a value that does not call libcurl and has no locks or tasks.
 ///
 /// The thread that has the loop's turn reports what arrives; the caller's side reads and cancels. The code that reports
 /// an event carries out the returned action. Every caller and every reader gets exactly one result.
