@@ -112,8 +112,8 @@ extension DataRequestType {
     /// ```
     ///
     /// - If one instance opens the circuit of a host, the others refuse requests after
-    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. An instance that has sent no
-    ///   request for longer still sends requests during the one round trip.
+    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. If an instance has sent no
+    ///   request for more than this interval, it still sends requests until that round trip has ended.
     /// - One instance at a time sends trial requests. If it is killed, another instance does so after
     ///   ``CircuitPolicy/openDuration``. A success closes the circuit for all instances, and a failure opens it.
     /// - Only a trial request waits for the shared state, and never beyond its deadline.
