@@ -142,7 +142,8 @@ struct RedisScript: Sendable {
 
     /// Takes tokens by the virtual scheduling algorithm of ITU-T I.371.
     ///
-    /// Arguments: the count, the interval between two tokens, the bucket's size as a time, and the horizon.
+    /// Arguments: the count, the interval between two tokens, the bucket's size as a time, and the horizon: how far
+    /// ahead tokens can be taken.
     ///
     /// Returns these numbers:
     ///
@@ -177,8 +178,13 @@ struct RedisScript: Sendable {
 
     /// Replaces the places of an owner, by the rules of `SharedPlacesEntry`.
     ///
-    /// Arguments: the owner, the wanted, used and total counts, and the duration. Returns the number of places that the
-    /// owner has, 1 if any owner wants more places than it has (otherwise 0), and the time until a hold ends.
+    /// Arguments: the owner, the wanted, used and total counts, and the duration.
+    ///
+    /// Returns these numbers:
+    ///
+    /// - The number of places that the owner has.
+    /// - 1 if any owner wants more places than it has, and 0 otherwise.
+    /// - The time until a hold ends.
     static let places = RedisScript(
         "p",
         "b",

@@ -17,7 +17,7 @@ struct AdapterLimits: AnswerLimits {
     /// Why the adapter does not support an answer that a closure makes; nil if it does.
     var ofClosure: String?
 
-    /// Why the adapter ignores declarations made after it; nil if it does not.
+    /// Why the adapter ignores declarations that are made after the adapter; nil if it does not ignore them.
     var ofLateness: String?
 
     func refusals(of declaration: Declaration, isLate: Bool) -> [TestIssue] {

@@ -30,7 +30,7 @@ package final class LoopbackConnection: Sendable {
     /// - Parameters:
     ///   - sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
     ///   - onHead: Called with the request when its head has arrived; does nothing by default.
-    /// - Returns: The request, or nothing if the stream ended before it began.
+    /// - Returns: The request, or nil if the stream ended before a request began.
     /// - Throws: ``LoopbackError/malformedRequest(_:)`` if the peer sends anything else.
     package func readRequest(
         sendsContinue: Bool = true,
@@ -50,7 +50,7 @@ package final class LoopbackConnection: Sendable {
     ///
     /// The body is not read, so that a script can answer early.
     ///
-    /// - Returns: The request without its body, or nothing if the stream ended before it began.
+    /// - Returns: The request without its body, or nil if the stream ended before a request began.
     package func readHead() throws -> LoopbackRequest? {
         let request = try readUnrecordedHead()
         if let request { log.append(request) }

@@ -34,8 +34,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     ///   - router: The router's type, if it cannot be inferred.
     ///   - environment: The environment of the backend, as in the connection.
     ///   - configuration: The configuration of the connection. If it has no coders, the script uses the coders of the
-    ///     calling connection. It then checks bodies that are given as JSON or as files with Foundation's default
-    ///     coders.
+    ///     calling connection. Foundation's default coders then check the bodies that are given as JSON or as files.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.

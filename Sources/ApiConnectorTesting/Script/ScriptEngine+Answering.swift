@@ -20,7 +20,8 @@ extension ScriptEngine {
         let body = await body(of: request, arrival)
         let (sent, exchange) = try enter(request, (try? body.get()) ?? Data(), after: arrival)
         do {
-            // A failed body is thrown only here, because a request with an incomplete body was also sent.
+            // If the body failed, its error is thrown only here, after the request is recorded: a request with an
+            // incomplete body was also sent.
             _ = try body.get()
             return GivenResponse(
                 canned: try await response(to: sent, request, exchange, over: context),

@@ -211,7 +211,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         )
     }
 
-    /// Runs an operation, renews the lease meanwhile, and ends it.
+    /// Runs an operation, renews the lease meanwhile, and then ends the lease.
     ///
     /// If a renewal fails, the operation continues, and other processes may also refresh.
     private func during(

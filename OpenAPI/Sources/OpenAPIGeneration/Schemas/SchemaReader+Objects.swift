@@ -138,8 +138,8 @@ extension SchemaReader {
         }
         var home = declaration
         if isReference {
-            // The part's own type is read first, so that the part's inline types are nested in that type for every
-            // reference.
+            // The part's own type is read first. The part's inline types are nested in it, whichever schema refers to
+            // the part.
             let type = try type(of: part, at: .top(Self.componentName(of: target), owner: nil))
             if case .declared(let declared) = type.type { home = declared }
             // A part that is an enumeration is used unchanged.

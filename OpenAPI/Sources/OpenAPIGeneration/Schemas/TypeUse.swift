@@ -191,7 +191,7 @@ struct Union {
 }
 
 extension Union {
-    /// The values of the tag, each group with the cases that have these values, in the order of the cases.
+    /// The values of the tag, grouped by the cases that have them, in the order of the cases.
     var arms: [(values: [String], cases: [Int])] {
         var order: [String] = []
         var owners: [String: [Int]] = [:]

@@ -54,7 +54,7 @@ final class BridgeEntry: Sendable {
         return configuration
     }
 
-    /// Makes a configuration, its copies and their sessions hold this entry.
+    /// Stores this entry in a configuration, so that the configuration, its copies and their sessions hold the entry.
     ///
     /// `protocolClasses` takes types, which cannot hold an object. A session reports its end only to its delegate. But
     /// it holds the objects of its configuration until it is released, so one of these objects holds the entry.

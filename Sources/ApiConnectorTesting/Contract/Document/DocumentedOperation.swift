@@ -39,7 +39,7 @@ struct DocumentedOperation: Sendable {
     /// The values of the path's parameters, percent-encoded; nil if a request's path does not match.
     ///
     /// - Parameter route: The path of the request's route, with `{}` for each value. The environment's base path
-    ///   precedes this path. It does not have to be the path of a server in the document.
+    ///   precedes this path. The base path does not have to be the path of a server in the document.
     func values(of path: String, route: DocumentedPath?) -> [String: String]? {
         let segments = DocumentedPath.segments(path)
         let count = segments.count - template.segments.count
