@@ -6,15 +6,15 @@
 ///
 /// Integers and fractions of up to 38 digits are exact, which includes every `Int64` and `UInt64`. Other numbers are
 /// the nearest double, as all numbers are in JavaScript. Two numbers are equal if their values are equal, in whatever
-/// form they are written: `1`, `1.0` and `1e0`. A double represents the number in its shortest text, so `0.1` is
-/// exactly a tenth.
+/// form they are written: `1`, `1.0` and `1e0`. A double has the value of its shortest text, so `0.1` is exactly a
+/// tenth.
 public struct JSONNumber: Sendable, Hashable {
     /// Each number has exactly one form: the first form that holds it exactly.
     ///
     /// A whole number is not stored as a double if a decimal can hold it.
     ///
-    /// `Int128` is not used: as the payload of an enum, it has an address that makes Swift 6.3.1's own `hashValue`
-    /// crash.
+    /// `Int128` is not used: as the payload of an enum, it is stored at an address at which Swift 6.3.1's own
+    /// `hashValue` crashes.
     private enum Form: Sendable, Hashable {
         case signed(Int64)
         case unsigned(UInt64)

@@ -149,7 +149,7 @@ extension SecretScanner {
         }
     }
 
-    /// Whether a quote ends the open quoted text around a value with the given level.
+    /// Whether a quote ends the quoted text that is open around a value; `level` is the level of the value.
     func closesOpenQuote(_ unit: TextUnit, level: TextUnit.Level) -> Bool {
         guard Self.isQuote(unit.byte), let opener = openQuotes[unit.byte] else { return false }
         return unit.level.isWithin(opener) && unit.level.isWithin(level)

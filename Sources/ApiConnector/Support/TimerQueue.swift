@@ -6,7 +6,7 @@
 ///
 /// Only the next action is scheduled on the source.
 ///
-/// Adding an entry takes O(log *n*) in the number of entries, removing takes amortized O(1).
+/// Adding an entry takes O(log *n*) in the number of entries. Removing one takes amortized O(1).
 final class TimerQueue: Sendable {
     struct Entry: Sendable {
         fileprivate let number: Int
@@ -26,8 +26,9 @@ final class TimerQueue: Sendable {
     private let sharedSource: ObjectIdentifier?
     private let state = Locked(State())
 
-    /// Identifies the scale of its times while it lives: queues on the same object share a scale, others have their
-    /// own.
+    /// Identifies the scale of this queue's times while the queue lives.
+    ///
+    /// Queues whose time source is the same object share a scale. Any other queue has its own.
     var scale: ObjectIdentifier { sharedSource ?? ObjectIdentifier(self) }
 
     /// The number of actions that wait.
@@ -91,7 +92,8 @@ final class TimerQueue: Sendable {
             _ = sleepIfNeeded(&state)
             return (due, replaced)
         }
-        // Usually the timer that called this function; if a replaced timer ran late, the timer that replaced it.
+        // Usually cancels the timer that called this function. If a replaced timer called it late, this cancels the
+        // timer that replaced it.
         replaced?()
         for action in due { action() }
     }

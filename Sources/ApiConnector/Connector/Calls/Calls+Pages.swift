@@ -50,7 +50,7 @@ extension ApiConnectionType {
         turn(.url(url, method, body), next, prefetching, options)
     }
 
-    /// Like ``pages(of:from:next:prefetching:options:)``, with a call that has a fixed page type.
+    /// Like ``pages(of:from:next:prefetching:options:)``, with an ``ApiCall``, whose page type is fixed.
     public func pages<Page: Decodable & Sendable>(
         from call: ApiCall<RouterType, Page>,
         next: NextPage<RouterType, Page> = .link,

@@ -55,7 +55,7 @@ extension ApiConnectionType {
         try await decoded(type, .url(url, method, body), options)
     }
 
-    /// Like ``response(of:at:options:)``, with a call that has a fixed type.
+    /// Like ``response(of:at:options:)``, with an ``ApiCall``, whose value type is fixed.
     @concurrent
     public func response<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,

@@ -28,7 +28,7 @@ extension ApiConnectionType {
         iterate(.url(url, method, body), .automatic, options)
     }
 
-    /// Like ``stream(of:at:options:)``, with a call that has a fixed type.
+    /// Like ``stream(of:at:options:)``, with an ``ApiCall``, whose value type is fixed.
     public func stream<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
@@ -72,7 +72,7 @@ extension ApiConnectionType {
         iterate(.url(url, method, body), format, options)
     }
 
-    /// Like ``stream(of:at:as:options:)``, with a call that has a fixed element type.
+    /// Like ``stream(of:at:as:options:)``, with an ``ApiCall``, whose element type is fixed.
     public func stream<Element: Sendable>(
         _ call: ApiCall<RouterType, Element>,
         as format: StreamFormat<Element>,

@@ -16,7 +16,7 @@ struct StreamedAnswer: Sendable {
 
     /// The attempt that got this response, as the resumption counts it.
     ///
-    /// The attempt starts at the time of this call, so call it when the response is accepted.
+    /// The attempt starts when this method is called, so call the method when the response is accepted.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
     /// The chunks of a partial response, which is validated as if its status were 200.

@@ -11,7 +11,7 @@ struct RetryRun {
 
     private let policy: RetryPolicy
     private let tokens: any RetryTokenSource
-    /// Whether the attempts are connections of a stream, whose observers already received the end of each.
+    /// Whether the attempts are connections of a stream. Observers have then already received the end of each attempt.
     private let isOfStream: Bool
     /// When the first of the failed attempts began, or when a stream broke off; nil if none has failed.
     private var start: Duration?

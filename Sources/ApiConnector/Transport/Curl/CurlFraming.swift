@@ -110,7 +110,7 @@ struct CurlFraming {
         return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
     }
 
-    /// The first 64 bytes of a line without secrets, for an error's text.
+    /// The first 64 bytes of a line for an error's text, with secrets replaced.
     static func beginning(of line: some Collection<UInt8>) -> String {
         String(reflecting: Redactor.standard.redact(text: String(decoding: line.prefix(64), as: UTF8.self)))
     }

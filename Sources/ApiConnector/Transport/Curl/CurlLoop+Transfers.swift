@@ -88,7 +88,8 @@ extension CurlLoop {
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
-        // Called within the turn that an exit waits for, rather than when the thread has ended.
+        // Frees OpenSSL's data for this thread now, because an exit of the process waits for this turn, but not for
+        // the end of the thread.
         CurlOpenSSL.endThread?()
     }
 }

@@ -37,7 +37,7 @@ final class CurlLoop: @unchecked Sendable {
     /// When the wait in the kernel times out, on the same scale; nil for never.
     private var sleepEnd: Int?
     var active: Set<CurlHandle> = []
-    /// The number of active transfers that are not streams; streams may stay open for long.
+    /// The number of active transfers that are not streams; streams may stay open for a long time.
     var collectingCount = 0
     /// Whether the last transfer that is not a stream started while no other one was active, which suggests that calls
     /// are made one after the other.

@@ -25,7 +25,7 @@ final class CurlSockets {
         var lastStream: UInt32?
     }
 
-    /// The maximum number of entries, which is more than a process has connections.
+    /// The maximum number of entries; a process has fewer connections.
     ///
     /// At this limit, all entries are removed, which makes no request unsafe.
     private static let maximumCount = 16_384

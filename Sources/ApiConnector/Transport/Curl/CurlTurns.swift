@@ -8,7 +8,7 @@
 final class CurlTurns {
     /// How long a transfer pauses after its input has used much time for little or no data: 20 ms.
     ///
-    /// This is three times as long as it took to read input without data.
+    /// This is three times as long as a turn spent on reading such input.
     static let delayMilliseconds = 20
 
     /// The number of the current turn.
@@ -153,7 +153,7 @@ struct CurlTurnShare {
     private var pieceCount = 0
     private var roundCount = 0
     private var isRoundEmpty = true
-    /// When the first of the latest rounds without a piece ended.
+    /// When the first round of the current series of rounds without a piece ended; nil without such a series.
     private var emptySince: Int?
     private var isPaused = false
 

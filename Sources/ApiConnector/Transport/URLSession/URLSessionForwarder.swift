@@ -4,7 +4,7 @@
 
 /// M13: forwards a session's callbacks to the task's own delegate, which Linux does not call.
 ///
-/// If the system calls the task's delegate itself, this delegate gets no callbacks.
+/// A system that calls the task's delegate itself does not call this forwarder.
 final class URLSessionForwarder: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession,
