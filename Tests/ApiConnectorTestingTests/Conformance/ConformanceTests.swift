@@ -21,7 +21,7 @@ import Testing
     }
     #endif
 
-    /// On a busy machine, under a sanitizer, a case may stand still for long.
+    /// On a busy machine, under a sanitizer, a case may stand still for a long time.
     static let limit = Duration.seconds(180)
 
     @Test func hasCasesOfEveryTopicWithUniqueNames() {

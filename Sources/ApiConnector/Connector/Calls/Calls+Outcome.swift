@@ -30,7 +30,7 @@ extension ApiConnectionType {
         await find(type, .url(url, method, body), options)
     }
 
-    /// Like ``outcome(_:at:options:)``, with a call that has a fixed type.
+    /// Like ``outcome(_:at:options:)``, with an ``ApiCall``, whose value type is fixed.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,

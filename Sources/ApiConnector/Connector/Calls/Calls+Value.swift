@@ -41,7 +41,7 @@ extension ApiConnectionType {
         try await fetch(type, ApiRequest(at: url, method, body, from: environment), options)
     }
 
-    /// Like ``value(_:at:options:)``, with a call that has a fixed type.
+    /// Like ``value(_:at:options:)``, with an ``ApiCall``, whose value type is fixed.
     @concurrent
     public func value<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,

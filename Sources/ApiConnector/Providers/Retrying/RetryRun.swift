@@ -13,7 +13,7 @@ struct RetryRun {
     private let tokens: any RetryTokenSource
     /// Whether the attempts are connections of a stream. Observers have then already received the end of each attempt.
     private let isOfStream: Bool
-    /// When the first of the failed attempts began, or when a stream broke off; nil if none has failed.
+    /// When the first attempt since the last success began, or when a stream broke off; otherwise nil.
     private var start: Duration?
     private var attemptStart: Duration
     /// The number of waits since the last successful attempt.
@@ -37,7 +37,7 @@ struct RetryRun {
         isOfStream = true
     }
 
-    /// Whether an attempt has failed since the last successful attempt.
+    /// Whether no attempt has succeeded yet, or an attempt has failed since the last successful one.
     var isFailing: Bool { waitCount > 0 || !hasSucceeded }
 
     /// Resets all counts after a successful attempt.

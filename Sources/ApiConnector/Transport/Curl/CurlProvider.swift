@@ -121,7 +121,7 @@ extension ApiResponse {
         guard let head = CurlResponseHead(arrival.head) else {
             throw ApiConnectorError(
                 .connectionLost,
-                "the connection was closed before the head of the response was whole",
+                "the connection was closed before the head of the response was complete",
                 request: request
             )
         }

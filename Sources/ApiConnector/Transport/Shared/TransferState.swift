@@ -152,7 +152,7 @@ struct TransferState {
             phase = .ended
             let missing = ApiConnectorError(
                 .connectionLost,
-                "the connection was closed before the head of the response was whole"
+                "the connection was closed before the head of the response was complete"
             )
             return .caller(.failure(error ?? missing))
         case .receiving where delivery != .streamed:

@@ -260,7 +260,7 @@ extension URLSessionExchange {
         } else if let head = head ?? task.response as? HTTPURLResponse {
             finish(.success(Answer(head: head, body: ResponseBody(body))))
         } else {
-            let detail = "the connection was closed before the head of the response was whole"
+            let detail = "the connection was closed before the head of the response was complete"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
         }
     }
