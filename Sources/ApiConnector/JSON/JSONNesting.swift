@@ -106,8 +106,8 @@ enum JSONNesting {
     /// Whether to parse the body before decoding: whether more than ``maximumTriedDepth`` brackets are open at the end
     /// of a block of 64 bytes.
     ///
-    /// This is a guess, because brackets within strings count, too. If the guess is right, the first decoder does not
-    /// run. It might read most of the body before it is stopped.
+    /// This is a guess, because brackets within strings count, too. A right guess saves the run of the first decoder,
+    /// which might read most of the body before it is stopped.
     private static func isProbablyDeep(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
             var (start, depth) = (0, 0)

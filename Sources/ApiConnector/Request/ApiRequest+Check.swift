@@ -46,7 +46,7 @@ extension URL {
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
                 repeat { end += 1 } while end < bytes.count && ByteSet.decimalDigits.contains(bytes[end])
             }
-            // Anything else is inconclusive: after an at sign, for example, the text before it is user info.
+            // Any other byte is inconclusive. If it is an at sign, for example, the text before it is user info.
             return end == bytes.count || ByteSet.hostEnd.contains(bytes[end])
         }
     }

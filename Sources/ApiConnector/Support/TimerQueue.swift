@@ -48,7 +48,7 @@ final class TimerQueue: Sendable {
         timeSource is SystemTimeSource ? system : TimerQueue(timeSource)
     }
 
-    /// Runs an action at a time, or immediately if that time has passed, unless the entry is removed first.
+    /// Runs an action at its due time, or immediately if that time has passed, unless the entry is removed first.
     func add(at due: Duration, _ action: @escaping @Sendable () -> Void) -> Entry {
         let (entry, replaced) = state.withLock { state in
             let number = state.nextNumber

@@ -14,9 +14,10 @@ struct StreamedAnswer: Sendable {
 
     var response: ApiResponse { reader.response }
 
-    /// The attempt that got this response, as the resumption counts it.
+    /// Describes the attempt that got this response, for the stream's resumption.
     ///
-    /// The attempt starts when this method is called, so call the method when the response is accepted.
+    /// The result records the time of this call as the attempt's start, so call the method when the response is
+    /// accepted.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
     /// The chunks of a partial response, which is validated as if its status were 200.

@@ -89,7 +89,7 @@ extension DataRequestType {
     /// If the wait would pass the call's deadline, the call fails immediately with the last failure.
     ///
     /// Each host has a retry budget, which all copies of this provider share. The attempt timeout and the stall timeout
-    /// apply to each attempt, even if the connection sets them. The time source is the connection's.
+    /// start again with each attempt, even if the connection sets them. The time source is the connection's.
     ///
     /// - Parameter policy: When and how often to retry; ``RetryPolicy/standard`` by default.
     public func retrying(_ policy: RetryPolicy = .standard) -> some DataRequestType {

@@ -185,8 +185,8 @@ extension CurlHandle {
     /// Whether a request may be sent again although its response has begun.
     ///
     /// If libcurl cannot write to an HTTP/2 connection, it also stops reading from it, so another request on the
-    /// connection can lose a response that has already arrived. The caller has not received any part of a collected
-    /// response yet.
+    /// connection can lose a response that has already arrived. A new response can replace a collected response,
+    /// because the caller has not received any part of it yet.
     private func mayForgetResponse(of transfer: CurlTransfer) -> Bool {
         log.stream != nil && transfer.upload == nil && transfer.inlineBody == nil
     }
