@@ -45,8 +45,8 @@ final class Silence: Sendable {
         await request.withStopHandler {
             await reasonOfEnd()
         } readPending: { completion in
-            // No bytes are pending. Without this closure, the watch would use the real transport's closure, whose
-            // completion could come after the clock has stopped.
+            // No bytes are pending. Without this closure, the stall timeout would use the real transport's closure,
+            // whose completion could come after the clock has stopped.
             completion()
         } onStop: { [self] in
             end($0)

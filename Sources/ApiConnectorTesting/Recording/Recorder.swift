@@ -92,8 +92,8 @@ public final class Recorder: Sendable {
 
     /// Writes the file.
     ///
-    /// The file then contains the kept exchanges of the old file, followed by the new exchanges in the order of the
-    /// requests.
+    /// The file then contains the new exchanges in the order of the requests. In mode ``RecordingMode/recordMissing``,
+    /// the exchanges of the old file precede them.
     ///
     /// The file is replaced atomically. If nothing was recorded, the file does not change.
     ///

@@ -11,7 +11,8 @@ extension ApiConnectionType {
     /// for try await news in api.cachedThenReloaded([Post].self, at: .posts) { show(news.value) }
     /// ```
     ///
-    /// The connection's provider must be ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+    /// The connection's provider must be wrapped with
+    /// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
     ///
     /// - ``/ApiConnector/DecodedResponse/cacheHit`` is nil or `.validated` for the server's response.
     /// - Without a cache or a stored response, and for methods other than GET and HEAD, the stream yields only the

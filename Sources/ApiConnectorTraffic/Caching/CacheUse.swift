@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// How one call uses the cache of a provider that is
+/// How one call uses the cache of a provider that is wrapped with
 /// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
 /// It has no effect on a provider without a cache.

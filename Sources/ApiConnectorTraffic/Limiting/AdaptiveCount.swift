@@ -13,7 +13,7 @@ struct AdaptiveCount {
     enum Outcome {
         case success
         case overload
-        /// The end says nothing, such as a cancel.
+        /// The end says nothing, as in the case of a cancel.
         case unknown
     }
 

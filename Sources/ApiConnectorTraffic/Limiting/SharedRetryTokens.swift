@@ -136,8 +136,8 @@ extension DataRequestType {
     ///
     /// - A retry waits for the shared state only if its instance has no token left, and never beyond the call's
     ///   deadline.
-    /// - An instance takes up to its share of the burst at a time, which is the burst divided by
-    ///   ``SharedLimitPolicy/instanceCount``. It can use these tokens later. So in any period, each instance can exceed
+    /// - An instance's share of the burst is the burst divided by ``SharedLimitPolicy/instanceCount``. At a time, the
+    ///   instance takes up to one share of tokens, which it can use later. So in any period, each instance can exceed
     ///   the budget by up to two and a half shares.
     /// - While the shared state is unavailable, each instance uses its share of the budget. Meanwhile each failed
     ///   call reports the event `custom("sharedStateUnavailable")`.

@@ -67,8 +67,8 @@ struct ModelWriter {
         writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(declaration))") { writer in
             for field in fields {
                 var comment = field.property.documentation
-                // There is no attribute, because the code that decodes and encodes the property would then get a
-                // warning.
+                // `@available(*, deprecated)` is not used, because the code that decodes and encodes the property would
+                // then get a warning.
                 if field.property.isDeprecated { comment = "Deprecated" + (comment.map { ": " + $0 } ?? "") }
                 let hasComment = comment != nil && configuration.documentation == .summary
                 if hasComment || !access.isEmpty { writer.blank() }

@@ -47,7 +47,7 @@ final class BridgeEntry: Sendable {
     func configuration(like other: URLSessionConfiguration) -> URLSessionConfiguration {
         let configuration = other.copy() as? URLSessionConfiguration ?? .ephemeral
         configuration.protocolClasses = [BridgeTable.protocolClass(number)]
-        // R7: a 401 would be sent again with a stored credential, over the real network.
+        // R7: after a 401, Foundation would send the request again with a stored credential, over the real network.
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
         keep(with: configuration)

@@ -44,7 +44,7 @@ public final class LaunchSeed: Sendable {
 
     /// Makes a seed of a script's declarations.
     ///
-    /// Declare all answers before: a later declaration is an issue.
+    /// Declare all answers first: a later declaration is an issue.
     ///
     /// - Parameters:
     ///   - script: The script, made for the environment that the program uses.

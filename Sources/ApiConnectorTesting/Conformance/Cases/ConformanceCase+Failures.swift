@@ -109,7 +109,7 @@ extension ConformanceCase {
     ///
     /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. In this test, the
     /// surplus arrives together with the response. If it arrived later, it would look like an early response to the
-    /// next request, which libcurl does not check.
+    /// next request, and libcurl does not detect early responses.
     private static let neverTakesSurplusForAResponse = make.wire(
         "never reads bytes after a body as the next response",
         PeerAnswers(answersWithSurplus)

@@ -49,7 +49,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
         return redactor != known
     }
 
-    /// Makes secrets from a dictionary literal of names in the file and values.
+    /// Makes secrets from a dictionary literal: each key is a secret's name in the file, and its value is the secret.
     public init(dictionaryLiteral values: (String, String)...) {
         self.init(Dictionary(values) { _, last in last })
     }
