@@ -41,7 +41,7 @@ package struct HARRequest: Encodable {
     ///   - body: The body; nil if the file does not contain it.
     ///   - mediaType: The body's media type, such as `application/json`.
     ///   - isForm: Whether the body is a URL-encoded form.
-    ///   - bodySize: The size of the body; the size of `body` by default.
+    ///   - bodySize: The size of the body; the size of `body` by default, and 1 if that is nil.
     package init(
         method: String,
         url: String,

@@ -38,8 +38,8 @@ extension ApiConnectorError {
     private static let details: [Int: (detail: String, advice: String)] = [
         NSURLErrorAppTransportSecurityRequiresSecureConnection: (
             "App Transport Security does not allow http",
-            "Set the environment's scheme to https, or allow the host by NSAppTransportSecurity in the app's Info.plist; "
-                + "http to localhost is allowed, and since iOS 17 not to an IP address."
+            "Set the environment's scheme to https, or allow the host with NSAppTransportSecurity in the app's "
+                + "Info.plist; http to localhost is allowed; since iOS 17, http to an IP address is not."
         )
     ]
 

@@ -22,7 +22,8 @@ package final class LoopbackServer: Sendable {
     /// Starts a server on a free port.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait of ``request(_:)`` and ``threadsEnded()``; 180 seconds by default.
+    ///   - limit: The longest wait of ``request(_:)``, ``connectionEnded(_:)`` and ``threadsEnded()``; 180 seconds
+    ///     by default.
     ///   - serve: The script. It runs once per connection on its own thread, and may block. When it returns or throws,
     ///     the connection is closed. Do not capture the server in the script: the server would then run until
     ///     ``stop()``.

@@ -4,12 +4,12 @@
 
 public import ApiConnector
 
-/// Stores the records of a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+/// Stores the records of ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
-/// The library has ``MemoryCacheStorage``, ``DiskCacheStorage`` and ``SharedCacheStorage``. Your own storage keeps bytes
-/// under keys, and may forget any record at any time. It does not need to know what the bytes mean, how long they are
-/// valid or for whom. The cache does not detect every damaged record, so a storage whose bytes can be damaged must check
-/// them.
+/// The library has ``MemoryCacheStorage``, ``DiskCacheStorage`` and ``SharedCacheStorage``. Your own storage keeps
+/// bytes under keys, and may forget any record at any time. It does not need to know what the bytes mean, how long they
+/// are valid or for whom. The cache does not detect every damaged record, so a storage whose bytes can be damaged must
+/// check them.
 ///
 /// ```swift
 /// final class DictionaryStorage: CacheStorage {

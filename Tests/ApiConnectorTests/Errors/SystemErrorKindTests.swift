@@ -40,8 +40,8 @@ import Testing
         #expect(
             error.description
                 == "The call failed (secureConnectionFailed): App Transport Security does not allow http. Set the "
-                + "environment's scheme to https, or allow the host by NSAppTransportSecurity in the app's Info.plist; http "
-                + "to localhost is allowed, and since iOS 17 not to an IP address."
+                + "environment's scheme to https, or allow the host with NSAppTransportSecurity in the app's "
+                + "Info.plist; http to localhost is allowed; since iOS 17, http to an IP address is not."
         )
         // The same number in another domain is another error.
         let other = NSError(domain: "kCFErrorDomainCFNetwork", code: -1022)

@@ -9,7 +9,7 @@
 struct PageHistory: Sendable {
     /// The maximum number of requests to remember.
     ///
-    /// A cycle of up to this many pages is detected, though not always in its first round.
+    /// A cycle of fewer pages is detected, though not always in its first round.
     static let capacity = 10_000
 
     private struct Key: Hashable {

@@ -148,7 +148,7 @@ extension JSONText {
     /// Whether a decoder would read the text as UTF-16 or UTF-32, because of a byte order mark or a zero byte at its
     /// start.
     ///
-    /// Records are only found in UTF-8.
+    /// Records are only found in UTF-8. The byte order mark of UTF-8 is allowed at the start of the body only.
     fileprivate var looksLikeAnotherEncoding: Bool {
         guard !isDocument else { return false }
         let start = data.prefix(4)

@@ -62,7 +62,7 @@ struct TextValues {
 
     // MARK: - Parts of schemas
 
-    /// The schema of a member; nil if no schema names the member.
+    /// The schema of a member: the one that names the member, or else that of additional members; nil without both.
     func property(_ name: String, of schema: JSONNode) -> JSONNode? {
         find(schema) { $0["properties"]?[name] } ?? part("additionalProperties", of: schema)
     }

@@ -48,9 +48,12 @@ final class JSONDocument: Sendable {
         while let (value, steps) = stack.popLast() {
             switch value {
             case .object(let members):
-                if let name = members["$anchor"]?.string { anchors[name] = steps }
-                // The values of these keywords are not schemas.
-                stack += members.filter { $0.key != "const" && $0.key != "enum" }.map { ($0.value, steps + [$0.key]) }
+                if let name = members["$anchor"]?.string, anchors[name] == nil { anchors[name] = steps }
+                // The values of these keywords are not schemas. The order matters only if an anchor repeats, which is
+                // an error of the document: each run then uses the same one.
+                stack += members.filter { $0.key != "const" && $0.key != "enum" }
+                    .sorted { $0.key > $1.key }
+                    .map { ($0.value, steps + [$0.key]) }
             case .array(let elements):
                 stack += elements.enumerated().map { ($0.element, steps + ["\($0.offset)"]) }
             default: break
