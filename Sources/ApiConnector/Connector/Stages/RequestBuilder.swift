@@ -16,7 +16,7 @@ struct RequestBuilder {
         let coders = settings.configuration.coders
         request.coders = coders
         try request.context?.writeDates(into: &request, with: coders.encoder)
-        request.headers = headers(of: request)
+        mergeHeaders(of: &request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)
         } catch {
@@ -43,19 +43,19 @@ struct RequestBuilder {
         request.isKnownSendable = true
     }
 
-    /// The merged header fields of environment, router, connection and call, in this order; a later field wins.
+    /// Merges the header fields of environment, router, connection and call, in this order; a later field wins.
     ///
     /// If the request goes to an origin other than the environment's, credentials of the environment and the connection
     /// are removed.
-    private func headers(of draft: ApiRequest) -> HTTPHeaders {
+    private func mergeHeaders(of request: inout ApiRequest) {
         var headers = settings.environment.defaultHeaders
-        headers.merge(draft.headers)
+        headers.merge(request.headers)
         headers.merge(settings.configuration.headers)
         // A route has the environment's origin; a URL can have any origin.
-        if draft.context?.hasRoute != true, draft.isToOwnOrigin == false {
+        if request.context?.hasRoute != true, request.isToOwnOrigin == false {
             headers.removeSecrets()
         }
         headers.merge(settings.headers)
-        return headers
+        request.headers = headers
     }
 }

@@ -23,6 +23,6 @@ extension ApiRequest {
     func newWatch() -> AttemptWatch? {
         let timeouts = self.timeouts
         guard timeouts.attempt != nil || timeouts.stall != nil || deadline != nil else { return nil }
-        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue, of: self)
+        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue, limits: limits, attempt: attempt)
     }
 }

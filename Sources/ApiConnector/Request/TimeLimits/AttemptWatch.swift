@@ -82,10 +82,17 @@ final class AttemptWatch: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: When the whole call has to end, as a time of the timers' time source.
-    ///   - request: The request that has these limits.
-    init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue, of request: ApiRequest? = nil) {
-        limits = request?.limits
-        attempt = request?.attempt
+    ///   - limits: The request's limits; nil without a request.
+    ///   - attempt: The request's attempt; nil without a request.
+    init(
+        _ timeouts: Timeouts,
+        deadline: Duration?,
+        timers: TimerQueue,
+        limits: AttemptLimits? = nil,
+        attempt: Int? = nil
+    ) {
+        self.limits = limits
+        self.attempt = attempt
         self.deadline = deadline
         self.timers = timers
         self.timeouts = timeouts
