@@ -6,7 +6,7 @@ extension ApiConnectorError: LocalizedError {
     /// One or two English sentences for the app's user, without the URL and the body; `localizedDescription` returns
     /// them.
     ///
-    /// The description is the text for the developer. To write your own texts or to translate them, switch on ``kind``.
+    /// `description` is the text for the developer. To write your own texts or to translate them, switch on ``kind``.
     public var errorDescription: String? {
         switch kind {
         case .cancelled: "The request was canceled."

@@ -24,7 +24,7 @@ extension Redactor {
     }
 }
 
-/// A part of a URL, and its kind of text, which decides what ends a value.
+/// A part of a URL with its kind of text; the kind decides which characters end a value.
 struct URLPart {
     let bytes: ArraySlice<UInt8>
     let place: SecretScanner.Place

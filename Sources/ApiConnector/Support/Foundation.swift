@@ -11,6 +11,7 @@
 #endif
 
 #if canImport(Darwin)
-// Members of the C library's types are visible in each file that imports their module.
+// A file can use members of the C library's types only if it imports their module. This export imports the module into
+// all files.
 @_exported public import Darwin
 #endif

@@ -15,8 +15,8 @@ extension ApiConnectionType {
     /// If a page links to a page that was already read, the stream fails with kind `.other` after the last new page. An
     /// error's text contains the number of the page that failed, counted from 1.
     ///
-    /// Credentials in header fields are sent only to the environment's own origin. Credentials in the call's options
-    /// are sent only to the origin of the first page.
+    /// Credentials in the default header fields of the environment and the connection are sent only to the
+    /// environment's own origin. Credentials in the call's options are sent only to the origin of the first page.
     ///
     /// - Parameters:
     ///   - type: The type of a page; can be left out if the context names it.

@@ -13,7 +13,8 @@ struct RetryRun {
     private let tokens: any RetryTokenSource
     /// Whether the attempts are connections of a stream. Observers have then already received the end of each attempt.
     private let isOfStream: Bool
-    /// When the first attempt since the last success began, or when a stream broke off; otherwise nil.
+    /// When a call's first attempt began, or when a stream broke off; nil for a stream that has not failed since its
+    /// last success.
     private var start: Duration?
     private var attemptStart: Duration
     /// The number of waits since the last successful attempt.

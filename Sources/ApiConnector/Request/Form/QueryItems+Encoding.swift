@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension Array where Element == URLQueryItem {
-    /// Encodes a value as query items, one per text.
+    /// Encodes a value's parts as query items, in the style of a ``FormEncoding``.
     ///
     /// In a router, use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
     ///

@@ -4,7 +4,8 @@
 
 /// Writes a body's chunks to a file as they are read.
 ///
-/// A slow disk therefore slows the server down, and nothing is buffered. At the end, the file is already in its place.
+/// A slow disk therefore slows the server down, and nothing is buffered. The stream moves the complete file to its
+/// place before it calls ``end()``.
 struct DownloadParser: ElementParser {
     private let file: PartFile
     private let head: ResponseHead

@@ -8,7 +8,7 @@
 /// Containers can be nested ``JSONScanner/maximumDepth`` deep, including those around the array.
 struct ArrayFinder: RecordFinder {
     private enum Phase {
-        /// Before the value at the path so far.
+        /// Before the value to which the keys so far lead.
         case value
         /// After the `{` of an object on the path.
         case firstKey

@@ -42,7 +42,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// certificates until the file changes.
     ///
     /// The system's certificates are in libcurl's default file or, if there is none, in the distribution's usual file.
-    /// The provider then does not search a folder of single certificates.
+    /// If the provider finds such a file, it does not search a folder of single certificates.
     ///
     /// In these cases libcurl's own defaults apply, and each new connection reads the certificates again (23 ms of
     /// processor time for Debian's):

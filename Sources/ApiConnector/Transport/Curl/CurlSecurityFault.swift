@@ -121,7 +121,7 @@ extension CurlHandle {
         return CurlMailbox.reason("eventfd", errno)
     }
 
-    /// Makes libcurl pass OpenSSL's context of each connection that it opens for this handle.
+    /// Makes libcurl pass the OpenSSL context of each new connection of this handle to a callback, which watches it.
     func setContextCallback(_ context: UnsafeMutableRawPointer) {
         guard CurlCertificateWatch.isPossible else { return }
         easy.set(CCURLOPT_SSL_CTX_DATA, context)
