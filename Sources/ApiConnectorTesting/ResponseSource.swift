@@ -9,6 +9,6 @@ public protocol ResponseSource: Sendable {
     /// Returns the answer to a request.
     ///
     /// - Throws: The call's error. An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport
-    ///   does. Any other error becomes kind `.other`.
+    ///   maps it. Any other error becomes kind `.other`.
     func response(for request: ApiRequest) async throws -> TestConnectorResponse
 }

@@ -31,7 +31,7 @@ extension SharedSession<Tokens> {
     /// The session of all processes.
     convenience init(in store: Store, key: String) throws {
         let policy = SharedSessionPolicy(
-            // The lease must be longer than a busy machine keeps a process waiting. A process that sends its refresh
+            // The lease must be longer than any pause of a process on a busy machine. A process that sends its refresh
             // after the end of its lease uses the token a second time.
             leaseDuration: .seconds(2),
             operationLimit: .seconds(10),

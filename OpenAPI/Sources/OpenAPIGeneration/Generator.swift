@@ -61,7 +61,7 @@ public struct Generator {
         self.configuration = configuration
     }
 
-    /// Reads the document and chooses the names.
+    /// The contents of the document, with the chosen names.
     private struct Plan {
         let warnings: Warnings
         let specification: SpecificationReader

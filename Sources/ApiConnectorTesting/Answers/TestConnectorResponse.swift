@@ -112,8 +112,8 @@ public struct TestConnectorResponse: Sendable {
 
     /// A failure.
     ///
-    /// An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport does. Any other error becomes
-    /// kind `.other`.
+    /// An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport maps it. Any other error
+    /// becomes kind `.other`.
     public static func failure(_ error: any Error) -> TestConnectorResponse {
         TestConnectorResponse(.failure(error))
     }

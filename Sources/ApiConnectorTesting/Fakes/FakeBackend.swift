@@ -99,7 +99,7 @@ private struct DocumentedAnswer {
             guard let type = MediaType(entry.key), let node = entry.node.resolved else { return nil }
             return (type, node)
         }
-        // The caller names the type that it prefers first.
+        // The first range is the one that the caller prefers.
         let accepted = ranges.lazy.map { range in content.filter { $0.0.matches(range) || range.matches($0.0) } }
         let usable = accepted.first { !$0.isEmpty } ?? content
         guard let (type, media) = usable.first(where: { $0.0.isJSON }) ?? usable.first else {
@@ -164,7 +164,9 @@ private struct DocumentedAnswer {
 }
 
 extension MediaType {
-    /// Whether the type means JSON, also in the order `application/json+sarif` of some documents.
+    /// Whether the type means JSON.
+    ///
+    /// Some documents put `json` before the plus sign, as in `application/json+sarif`.
     var isDocumentedJSON: Bool { isJSON || subtype.hasPrefix("json+") }
 
     /// A type within the range.

@@ -28,17 +28,17 @@ package struct LoopbackRequest: Sendable {
     /// The index of the request's connection, counted from 0 in order of acceptance.
     package let connection: Int
 
-    /// Returns the value of the first header field of this name, in any case.
+    /// Returns the value of the first header field of this name, ignoring case.
     package func header(_ name: String) -> String? {
         headers(named: name).first
     }
 
-    /// Returns the values of all header fields of this name, in any case, in order.
+    /// Returns the values of all header fields of this name, ignoring case, in order.
     package func headers(named name: String) -> [String] {
         headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// Returns whether a comma-separated header field lists this token, in any case.
+    /// Returns whether a comma-separated header field lists this token, ignoring case.
     func lists(_ token: String, in name: String) -> Bool {
         headers(named: name)
             .flatMap { $0.split(separator: ",") }

@@ -15,7 +15,7 @@ struct CacheRecord: Sendable, Hashable {
 
     init() {}
 
-    /// Section 4.1: the stored response that a request selects.
+    /// RFC 9111, section 4.1: the stored response that a request selects.
     func response(to request: ApiRequest, as credential: Data, _ digest: CacheDigest) -> StoredResponse? {
         responses.first { stored in
             guard stored.credential == credential, let names = CacheRules.varyingNames(stored.headers) else {

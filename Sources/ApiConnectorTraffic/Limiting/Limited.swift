@@ -35,7 +35,7 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request when it is its turn.
     ///
     /// - Throws: The error of the wrapped provider. ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
-    ///   soon as the turn would come after the deadline; of kind `.cancelled`, immediately, if the task is canceled.
+    ///   soon as the request cannot start before the deadline; of kind `.cancelled` as soon as the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold all slots may be waiting for the refresh.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {

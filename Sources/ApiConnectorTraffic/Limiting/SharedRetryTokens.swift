@@ -68,7 +68,7 @@ final class SharedRetryTokens: RetryTokenSource {
             do throws(ApiConnectorError) {
                 try await request.withDeadline { await task.value }
             } catch {
-                // After a cancellation, the wait before the retry ends the call.
+                // A canceled call is told to retry. The wait before the retry then throws the cancellation.
                 return error.kind == .cancelled
             }
             answer = take(host, request.timeSource)
@@ -136,8 +136,8 @@ extension DataRequestType {
     ///
     /// - A retry waits for the shared state only if its instance has no token left, and never beyond the call's
     ///   deadline.
-    /// - An instance's share of the burst is the burst divided by ``SharedLimitPolicy/instanceCount``. At a time, the
-    ///   instance takes up to one share of tokens, which it can use later. So in any period, each instance can exceed
+    /// - An instance's share of the burst is the burst divided by ``SharedLimitPolicy/instanceCount``. The instance
+    ///   takes up to one share of tokens at a time, and can use them later. So in any period, each instance can exceed
     ///   the budget by up to two and a half shares.
     /// - While the shared state is unavailable, each instance uses its share of the budget. Meanwhile each failed
     ///   call reports the event `custom("sharedStateUnavailable")`.

@@ -74,12 +74,12 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens
 
-    /// Replaces the places that an owner has of a concurrency limit.
+    /// Changes how many places of a concurrency limit an owner has.
     ///
     /// - All owners together never have more places than `totalCount`. The places of an owner that does not call again
     ///   expire after `duration`.
     /// - If the owners want more places than there are, each has an equal share, unless it wants less. An owner that
-    ///   has more keeps the places that it uses, and gives the others back with each call.
+    ///   has more than its share keeps the places that it uses, and gives the others back with each call.
     /// - If places are left over, or if there are more owners than places, the owners take turns. A turn lasts a
     ///   twentieth of `duration`.
     ///

@@ -122,7 +122,7 @@ struct Assembly {
             if let value = code.range(of: " = "), !code.contains("typealias ") {
                 declaration = code[..<value.lowerBound]
             } else if isType, configuration.access == .package, let protocols = code.range(of: ": ") {
-                // A conformance counts only for a public import.
+                // A public conformance needs a public import. A package conformance does not need a package import.
                 declaration = code[..<protocols.lowerBound]
             }
             words.formUnion(declaration.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))

@@ -9,7 +9,7 @@ struct CallerWriter {
     let routerWriter: RouterWriter
     let apiName: String
 
-    /// The number of calls per function.
+    /// The number of calls in one generated function.
     ///
     /// It is small, because long functions compile slowly.
     private static let callCount = 20
