@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [
         "One. Two.": "One.", "See e.g. this. Then": "See e.g. this.",
         "# Title\n\nText of\ntwo lines": "Text of two lines",
-        "a\n- list": "a", "": "", "Version 1.2 is old. Go.": "Version 1.2 is old.",
+        "a\n- list": "a", "": "", "One\n \nTwo.": "One", "Version 1.2 is old. Go.": "Version 1.2 is old.",
     ])
     func theFirstSentenceIsTheSummary(_ text: String, _ sentence: String) {
         #expect(PlainText.firstSentence(text) ?? "" == sentence)

@@ -3,9 +3,10 @@
 // MIT License, see LICENSE.
 
 // Conversions from the declared types of a router's properties to the types of a request.
+//
+// The first step is inlined into the user's module, where the type is known and the comparison costs nothing.
 
 extension ApiQuery {
-    /// Inlined into the user's module, where the type is known and these comparisons cost nothing.
     @inlinable init<Property>(property: Property) {
         if Property.self == ApiQuery.self, let query = property as? ApiQuery {
             self = query
@@ -30,10 +31,16 @@ extension ApiQuery {
 
 extension HTTPMethod {
     /// Returns nil for a property that cannot be converted.
-    init?<Property>(property: Property) {
-        if let method = property as? HTTPMethod {
-            self = method
-        } else if let name = property as? String {
+    @inlinable init?<Property>(property: Property) {
+        guard Property.self == HTTPMethod.self, let method = property as? HTTPMethod else {
+            self.init(converting: property)
+            return
+        }
+        self = method
+    }
+
+    @usableFromInline init?<Property>(converting property: Property) {
+        if let name = property as? String {
             self.init(rawValue: name)
         } else if case Optional<Any>.none = property as Any {
             self = .get
@@ -45,10 +52,16 @@ extension HTTPMethod {
 
 extension HTTPHeaders {
     /// Returns nil for a property that cannot be converted.
-    init?<Property>(property: Property) {
-        if let headers = property as? HTTPHeaders {
-            self = headers
-        } else if Property.self == [String: String].self || Property.self == [String: String]?.self,
+    @inlinable init?<Property>(property: Property) {
+        guard Property.self == HTTPHeaders.self, let headers = property as? HTTPHeaders else {
+            self.init(converting: property)
+            return
+        }
+        self = headers
+    }
+
+    @usableFromInline init?<Property>(converting property: Property) {
+        if Property.self == [String: String].self || Property.self == [String: String]?.self,
             let fields = property as? [String: String]
         {
             // Checks the declared type, because the cast also succeeds for [String: Any] if all values are strings.
@@ -63,16 +76,43 @@ extension HTTPHeaders {
 
 extension RequestBody {
     /// Returns nil for a property that cannot be converted.
-    init?<Property>(property: Property) {
-        if let body = property as? RequestBody {
-            self = body
-        } else if let data = property as? Data {
+    @inlinable init?<Property>(property: Property) {
+        guard Property.self == RequestBody.self, let body = property as? RequestBody else {
+            self.init(converting: property)
+            return
+        }
+        self = body
+    }
+
+    @usableFromInline init?<Property>(converting property: Property) {
+        if let data = property as? Data {
             self = .data(data)
         } else if case Optional<Any>.none = property as Any {
             self = .empty
         } else {
             return nil
         }
+    }
+}
+
+/// The converted properties of a route; nil for a property that cannot be converted.
+@usableFromInline struct RouteProperties {
+    let method: HTTPMethod?
+    let headers: HTTPHeaders?
+    let body: RequestBody?
+
+    @inlinable init(of route: some ApiRouter) {
+        self.init(
+            HTTPMethod(property: route.method),
+            HTTPHeaders(property: route.headers),
+            RequestBody(property: route.body)
+        )
+    }
+
+    @usableFromInline init(_ method: HTTPMethod?, _ headers: HTTPHeaders?, _ body: RequestBody?) {
+        self.method = method
+        self.headers = headers
+        self.body = body
     }
 }
 

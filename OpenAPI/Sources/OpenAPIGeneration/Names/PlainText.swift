@@ -72,10 +72,10 @@ enum PlainText {
         guard let text else { return nil }
         // A paragraph ends at an empty line, and before a list or a heading.
         var paragraph: [Substring] = []
-        for row in text.split(whereSeparator: \.isNewline) {
+        for row in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             let trimmed = row.drop { $0 == " " || $0 == "\t" }
             let startsBlock = trimmed.hasPrefix("#") || trimmed.hasPrefix("* ") || trimmed.hasPrefix("- ")
-            if startsBlock, !paragraph.isEmpty { break }
+            if startsBlock || trimmed.isEmpty, !paragraph.isEmpty { break }
             if !startsBlock, !trimmed.isEmpty { paragraph.append(trimmed) }
             if paragraph.count > 8 { break }
         }

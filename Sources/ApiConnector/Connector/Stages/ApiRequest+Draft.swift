@@ -4,28 +4,37 @@
 
 extension ApiRequest {
     /// A route's request with the checked URL, before its header fields and body are complete.
+    @inlinable init<Router: ApiRouter>(
+        of route: Router,
+        at url: RouteURL,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) {
+        try self.init(of: route, RouteProperties(of: route), at: url, in: environment)
+    }
+
     @usableFromInline init<Router: ApiRouter>(
         of route: Router,
+        _ properties: RouteProperties,
         at url: RouteURL,
         in environment: Router.EnvironmentType
     ) throws(ApiConnectorError) {
         let datedURL = url.dated
         let url = try url.checked(for: route)
-        guard let method = HTTPMethod(property: route.method) else {
+        guard let method = properties.method else {
             throw .unusable(
                 property: UnusableProperty.text("method", Router.MethodType.self, "HTTPMethod"),
                 of: route,
                 url
             )
         }
-        guard let headers = HTTPHeaders(property: route.headers) else {
+        guard let headers = properties.headers else {
             throw .unusable(
                 property: UnusableProperty.text("headers", Router.HeadersType.self, "HTTPHeaders"),
                 of: route,
                 url
             )
         }
-        guard let body = RequestBody(property: route.body) else {
+        guard let body = properties.body else {
             throw .unusable(
                 property: UnusableProperty.text("body", Router.BodyType.self, "RequestBody"),
                 of: route,

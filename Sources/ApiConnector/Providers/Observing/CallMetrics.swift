@@ -53,7 +53,7 @@ public final class CallMetrics: CallObserver {
 
     /// Makes counters that start at zero.
     ///
-    /// - Parameter maximumLabelCount: The maximum number of labels; 500 by default.
+    /// - Parameter maximumLabelCount: The maximum number of labels, without ``Label/other``; 500 by default.
     public init(maximumLabelCount: Int = 500) {
         self.maximumLabelCount = maximumLabelCount
     }

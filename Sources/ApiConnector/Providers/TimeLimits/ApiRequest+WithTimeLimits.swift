@@ -59,10 +59,10 @@ extension ApiResponse {
     /// The response with the request's time limits for a streamed body, unless the transport has already applied
     /// limits.
     @inline(__always)
-    func watched(as sent: ApiRequest) throws(ApiConnectorError) -> ApiResponse {
+    consuming func watched(as sent: ApiRequest) throws(ApiConnectorError) -> ApiResponse {
         guard let reader = body.reader, !reader.isWatched, let watch = sent.newWatch() else { return self }
         var response = self
-        response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
+        response.body = ResponseBody(source: try WatchedBody(reader, of: response.request, watch: watch))
         return response
     }
 }
