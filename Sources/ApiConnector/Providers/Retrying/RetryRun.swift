@@ -11,7 +11,9 @@ struct RetryRun {
 
     private let policy: RetryPolicy
     private let tokens: any RetryTokenSource
-    /// Whether the attempts are connections of a stream. Observers have then already received the end of each attempt.
+    /// Whether the attempts are connections of a stream.
+    ///
+    /// Observers have then already received the end of each attempt.
     private let isOfStream: Bool
     /// When a call's first attempt began, or when a stream broke off; nil for a stream that has not failed since its
     /// last success.
