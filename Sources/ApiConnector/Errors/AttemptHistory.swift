@@ -2,9 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The failed attempts before a request, and why there was no further attempt.
+/// The attempts of a request that failed before its current attempt.
 ///
-/// It travels with the request.
+/// If the current attempt is the last one, the history can also contain the reason: why the library does not send the
+/// request again. It travels with the request.
 final class AttemptHistory: Sendable {
     let attempts: [AttemptSummary]
     let stop: RetryStop?
@@ -45,7 +46,7 @@ extension ApiRequest {
     /// Turns this request into the next attempt: adds the failed attempt to ``earlierAttempts`` and increments
     /// ``attempt``.
     ///
-    /// The errors that providers then throw for this request list the earlier attempts.
+    /// If a provider later throws an error for this request, the text of the error includes the earlier attempts.
     ///
     /// - Parameters:
     ///   - result: The result of the failed attempt: an error, or a response that calls for a retry.
@@ -68,7 +69,10 @@ extension ApiConnectorError {
     /// The failed attempts before the one that failed with this error, in order.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
 
-    /// Why the request was not sent again; nil if neither a retrying provider nor a resumed stream decided about it.
+    /// Why the request was not sent again.
+    ///
+    /// A retrying provider or a resumed stream sets this reason when it decides against another attempt. Without such a
+    /// decision, it is nil.
     public var retryStop: RetryStop? { history?.stop }
 
     /// This error with a history of attempts.

@@ -28,8 +28,8 @@ struct EncodedHost {
 
     /// The ASCII form of a Unicode name, by Foundation's IDNA (UTS 46); nil if it has none.
     ///
-    /// The result is also nil if the text contains, before or after the conversion, an ASCII character that host names
-    /// cannot have: U+FF0F must not turn into a slash.
+    /// The result is also nil if the Unicode name or its ASCII form contains an ASCII character that host names cannot
+    /// have. For example, IDNA converts U+FF0F, the full-width slash, to a slash, which would end the host.
     private static func punycode(_ host: String) -> String? {
         let isUnicodeName = host.utf8.allSatisfy { $0 >= 0x80 || ByteSet.plainHost.contains($0) }
         guard isUnicodeName, let url = URL(string: "http://\(host)/") else { return nil }

@@ -10,8 +10,8 @@
 /// Sun Nov  6 08:49:37 1994
 /// ```
 ///
-/// Any other text is not a date: a response with an invalid `Expires` must be stale (RFC 9111, section 5.3). Case does
-/// not matter (RFC 9111, section 4.2). The weekday is not compared with the date.
+/// The parser does not guess at other formats, because a cache must treat a response with an invalid `Expires` as stale
+/// (RFC 9111, section 5.3). Case does not matter (RFC 9111, section 4.2). The weekday is not compared with the date.
 ///
 /// Dates are 64-bit seconds since 1970. `Int` has 32 bits on watch devices, and can only represent dates until January
 /// 2038.

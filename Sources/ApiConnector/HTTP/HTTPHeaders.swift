@@ -63,7 +63,9 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Appends other fields; an empty collection shares the storage of the others.
+    /// Appends all fields of another collection.
+    ///
+    /// If this collection is empty, it does not copy the fields: both collections then share one array.
     mutating func append(_ others: HTTPHeaders) {
         fields = fields.isEmpty ? others.fields : fields + others.fields
         refused += others.refused

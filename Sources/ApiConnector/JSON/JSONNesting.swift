@@ -89,7 +89,8 @@ enum JSONNesting {
         json.withUnsafeBytes { bytes in
             var (index, count) = (0, 0)
             while index + 8 <= bytes.count {
-                // A byte of `word` is zero where a bracket is; the addition sets the highest bit of all other bytes.
+                // A byte of `word` is zero if the JSON has an opening bracket at its place. The expression for `count`
+                // turns each zero byte into 0x80, which has one bit, and each other byte into 0.
                 let word =
                     bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) | 0x2020_2020_2020_2020
                     ^ 0x7B7B_7B7B_7B7B_7B7B

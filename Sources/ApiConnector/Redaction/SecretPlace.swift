@@ -10,8 +10,9 @@ extension Redactor {
 
         /// The quote required on both sides of a replacement.
         ///
-        /// For an unquoted JSON value, such as a number, it is the quote of the value's key, with the same escapes.
-        /// Otherwise it is empty.
+        /// A JSON value without quotes, such as a number, is replaced by a string. The string needs the same quote as
+        /// the key of the value: `"`, or `\"` if the JSON is itself within a JSON string. For any other value, the quote
+        /// is empty.
         package internal(set) var quote: [UInt8] = []
     }
 
@@ -94,7 +95,8 @@ extension Redactor {
     /// Parts that are neither a cookie nor a known attribute are also secret.
     private func cookiePlaces(_ value: String, hasAttributes: Bool) -> [SecretPlace] {
         let bytes = Array(value.utf8)
-        // If one value contains several fields, their attributes cannot be distinguished from their cookies here.
+        // Foundation may have joined several `Set-Cookie` fields with commas. A part between two semicolons can then
+        // contain the last attribute of one field and the cookie of the next field, so the whole value is secret.
         if hasAttributes, SetCookie.fields(in: value).count > 1 { return [SecretPlace(range: 0..<bytes.count)] }
         var places: [SecretPlace] = []
         for (index, part) in bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).enumerated() {

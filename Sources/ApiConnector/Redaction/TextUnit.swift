@@ -13,7 +13,10 @@ struct TextUnit {
         /// `&quot;`.
         var entity: UInt8 = 0
 
-        /// Whether a character of this level can end what a character of the other level began.
+        /// Whether a character of this level can end a value or a quoted text that begins at the other level.
+        ///
+        /// A character that is encoded more often than the beginning is a part of the content: in `"a\"b"`, the escaped
+        /// quote does not end the text.
         func isWithin(_ other: Level) -> Bool {
             percent <= other.percent && escape <= other.escape && entity <= other.entity
         }

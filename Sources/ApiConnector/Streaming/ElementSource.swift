@@ -22,8 +22,9 @@ final class ElementSource<Element: Sendable>: BatchSource {
         state = Locked(.unopened(open))
     }
 
-    /// Parses and decodes a batch outside the caller's actor, so that the loop gets its elements without an actor
-    /// change.
+    /// Parses and decodes the next batch of elements outside the caller's actor.
+    ///
+    /// The caller's loop then takes the elements from the batch one by one, without leaving its actor.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Element] {
         let before = state.withLock { state in

@@ -11,10 +11,10 @@
 /// 4. `ResponseReader` validates the response, opens the envelope and decodes the value (Response).
 ///
 /// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages in between
-/// are not generic, because the runtime looks up metadata of generic types at each use outside their module. The stages
-/// are inlined into each other, because each asynchronous call allocates task memory and moves the large response.
-/// Other code that runs once per call is inlined for the same reason: redirects, the attempt, a body that is complete,
-/// and the response of TestConnector.
+/// are not generic: if code uses a generic type that another module defines, Swift's runtime looks up the metadata of
+/// this type at each use. The stages are inlined into each other, because each asynchronous call allocates task memory
+/// and moves the large response. Other code that runs once per call is inlined for the same reason: redirects, the
+/// attempt, a body that is complete, and the response of TestConnector.
 struct CallPipeline: Sendable {
     let settings: CallSettings
 

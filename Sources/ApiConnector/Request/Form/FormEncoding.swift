@@ -4,7 +4,9 @@
 
 /// How an `Encodable` value is written as query items or as a form.
 ///
-/// - Each text becomes one item, in the order in which the value encodes its keys.
+/// - Each part that is not an object or an array, such as a string or a number, becomes one item. Only
+///   ``ArrayStyle/comma`` joins the elements of an array into one item.
+/// - The items are in the order in which the value encodes its keys.
 /// - Dictionaries are sorted by their keys as text, and sets by their elements as text, so that equal values give equal
 ///   texts.
 /// - Nil values, empty arrays and empty objects are left out.

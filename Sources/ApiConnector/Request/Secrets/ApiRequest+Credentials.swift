@@ -22,9 +22,10 @@ extension ApiRequest {
 
     /// Sets a credential if the request goes to an origin that the credential is for.
     ///
-    /// A wrapper receives each hop of a call's redirects. So a request to an origin other than its connection's accepts
-    /// no new secrets: a header field, query item or user info that ``Redactor/standard`` treats as secret is removed
-    /// immediately. Use this function to set such a secret. ``DataRequestType/authenticating(by:for:)`` does the same.
+    /// A wrapper receives each hop of a call's redirects, and could send the connection's secrets to another origin. To
+    /// prevent this, a request to an origin other than its connection's does not accept new secrets: it immediately
+    /// removes a new header field, query item or user info that ``Redactor/standard`` treats as secret. Use this
+    /// function to set such a secret. ``DataRequestType/authenticating(by:for:)`` does the same.
     ///
     /// ```swift
     /// var request = request
@@ -69,7 +70,10 @@ extension ApiRequest {
         credentialGuard = CredentialGuard(self)
     }
 
-    /// The header fields without those that a wrapper has set and a foreign origin must not get.
+    /// The header fields that the request may contain.
+    ///
+    /// If the request goes to a foreign origin, secrets that a wrapper has set without ``setCredentials(for:_:)`` are
+    /// left out.
     var admittedHeaders: HTTPHeaders {
         guard let credentialGuard, isToOwnOrigin != true else { return headers }
         let redactor = redactor

@@ -50,7 +50,8 @@ final class AttemptWatch: Sendable {
 
         /// Whether a wait needs the stall timeout.
         ///
-        /// A task for which no caller waits any more may attach a wait after the watch has ended.
+        /// It is false after the watch has ended. A wait may be attached even then, by a task that still runs although
+        /// its caller no longer waits for it.
         var limitsSilence: Bool {
             reason == nil && !isOver && waits.contains(where: \.limitsSilence)
         }
@@ -223,8 +224,8 @@ final class AttemptWatch: Sendable {
     private func endSilence() {
         guard let stall else { return }
         let now = timers.timeSource.now
-        // The text says that no head arrived, not that no byte of a head arrived: a transport may not see the first
-        // bytes of a head.
+        // A transport may not see the first bytes of a head. So the text is about the head as a whole, and does not
+        // mention its bytes.
         let error = ApiConnectorError(
             .stalled,
             "no body byte was sent or received, and no response head arrived, for \(stall)"

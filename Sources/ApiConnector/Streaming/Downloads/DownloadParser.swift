@@ -16,7 +16,10 @@ struct DownloadParser: ElementParser {
     private var isAtEnd = false
     private(set) var isOver = false
 
-    /// Makes the parser of a response whose body continues at the end of the file.
+    /// Makes a parser that appends a response's body to the file.
+    ///
+    /// The file already contains the bytes of the download that come before this body. It is empty if the response
+    /// contains the whole file.
     init(_ file: PartFile, _ head: ResponseHead, totalByteCount: Int?, timeSource: any TimeSource) {
         self.file = file
         self.head = head

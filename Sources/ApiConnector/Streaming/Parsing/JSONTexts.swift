@@ -9,7 +9,9 @@ struct JSONText {
     let number: Int
     /// The offset in bytes from the start of the body.
     let offset: Int
-    /// Whether a character that the format requires after the text is missing.
+    /// Whether the text may be truncated, because nothing shows that it is complete.
+    ///
+    /// A text of a JSON text sequence is complete at its closing bracket or quote, or at the white space after it.
     var isCutOff = false
     /// Whether the text is the whole body, which may have an encoding other than UTF-8.
     var isDocument = false
@@ -33,8 +35,9 @@ extension JSONTexts {
     var resumePoint: ResumePoint? { nil }
 }
 
-// The following sources are separate types, not one generic type, because the optimizer only specializes a splitter for
-// its finder if the code names both types.
+// The following sources are separate types, although one generic type could replace those with a splitter. The reason is
+// speed: the optimizer only specializes the splitter for a finder if the code names both types, as in
+// `RecordSplitter<ArrayFinder>`.
 
 /// The lines of NDJSON and JSON Lines.
 struct LineTexts: JSONTexts {

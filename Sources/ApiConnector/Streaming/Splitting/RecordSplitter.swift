@@ -52,7 +52,9 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
 
     private var offset: Int { chunkOffset + start }
 
-    /// Appends bytes; does not copy them if `next()` has returned nil before.
+    /// Appends the next bytes of the body.
+    ///
+    /// If `next()` has returned nil, no earlier chunk has unread bytes, so the new bytes are not copied.
     mutating func append(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if opening != nil { open(bytes) } else { take(bytes) }

@@ -42,9 +42,10 @@ enum CurlAuthorities {
 
         /// What libcurl may reuse some milliseconds after a change was detected.
         ///
-        /// The value is rounded down to whole seconds, libcurl's unit: certificates read before the change are always
-        /// too old, and certificates read at least a second after it are reused. A TLS session lives for at most 7 days
-        /// (RFC 8446, section 4.6.1).
+        /// The maximum age is 2 ms less than the time since the change, rounded down to whole seconds, libcurl's unit. So
+        /// certificates that libcurl read before the change are always too old. libcurl may also read the file again if
+        /// it read the certificates less than 1.1 seconds after the change; later ones are reused for up to a day. A TLS
+        /// session lives for at most 7 days (RFC 8446, section 4.6.1).
         init(afterChange milliseconds: Int) {
             seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)
             allowsSessions = milliseconds > 7 * 86_400_000

@@ -17,7 +17,9 @@ import Synchronization
 enum CurlExit {
     /// The maximum time that an exit waits for a thread inside libcurl: 5 seconds.
     ///
-    /// A turn takes milliseconds, but it may be blocked in the caller's code, which may wait for the exiting thread.
+    /// A thread inside libcurl is in a turn of its loop, which normally takes milliseconds. But a turn can run the
+    /// caller's code, and this code may be waiting for the exiting thread. Without the maximum, both threads would then
+    /// wait forever.
     private static let patience = 5000
 
     private static let flag = Atomic(false)
@@ -38,7 +40,7 @@ enum CurlExit {
     /// Whether the process is exiting.
     static var hasBegun: Bool { flag.load(ordering: .acquiring) }
 
-    /// Makes an exit wait for a loop's turns from now on.
+    /// Registers a loop, so that an exit of the process waits for the end of the loop's current turn.
     ///
     /// - Returns: False if the process is already exiting; libcurl must then not be called.
     static func enter(_ loop: CurlLoop) -> Bool {

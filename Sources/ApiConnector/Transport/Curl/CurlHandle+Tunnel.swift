@@ -22,7 +22,8 @@ extension CurlHandle {
             )
             return false
         }
-        // A transfer that is canceled during the call is not removed before the call returns.
+        // The loop only removes a canceled transfer after libcurl's call has returned. During the call, this function
+        // therefore checks for a cancellation, at every 256th byte.
         return !preparationCount.isMultiple(of: 256) || !transfer.isOver
     }
 }

@@ -52,7 +52,8 @@ struct CurlHeadBuffer {
 
     /// Whether the connection uses HTTP/1.1.
     ///
-    /// libcurl believes a status line with HTTP/2 and then sends several requests at once on that connection.
+    /// Status lines with any other version are then refused: a server may falsely respond with `HTTP/2`. libcurl would
+    /// believe it, and would send several requests at once on the HTTP/1.1 connection.
     var isHTTP1 = false
 
     /// Prepares for the next response.

@@ -11,8 +11,9 @@
 /// whatever the request is doing. Redirects are returned as responses, not followed.
 ///
 /// After the process calls `exit()` or returns from `main`, calls in flight never end, and new calls fail with kind
-/// `.cancelled`. An exit handler causes this. `_exit` runs no exit handlers, and flushes no output. Do not use a
-/// provider in a child process made by `fork` without `exec`: the child has none of the provider's threads.
+/// `.cancelled`. An exit handler causes this. To end the process without this handler, call `_exit`: it runs no exit
+/// handlers at all, and it also does not flush buffered output. Do not use a provider in a child process made by `fork`
+/// without `exec`: the child has none of the provider's threads.
 public struct CurlProvider: DefaultDataRequestType {
     private let engine: CurlEngine
 

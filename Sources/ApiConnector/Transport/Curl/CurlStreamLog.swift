@@ -16,8 +16,10 @@ struct CurlStreamLog {
         case unsent
         /// The stream was reset with REFUSED_STREAM. libcurl sends the request again.
         case refused
-        /// The send failed for a reason other than REFUSED_STREAM, or was refused on a reused connection. libcurl sends
-        /// the request again.
+        /// The send failed, for example because the connection was lost. libcurl sends the request again.
+        ///
+        /// On a reused connection, the reason may also be REFUSED_STREAM: libcurl then logs this line, and not the line
+        /// of ``refused``.
         case died
         /// The connection is no longer usable, and no response arrived.
         case empty

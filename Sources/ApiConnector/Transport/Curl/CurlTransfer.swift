@@ -31,7 +31,9 @@ final class CurlTransfer: @unchecked Sendable {
     let decompression: BodyDecompression?
     /// The easy handle of the transfer; only used by the thread that has the loop's turn.
     var handle: CurlHandle?
-    /// The limits that count the transfer while it runs; nil for none.
+    /// The group of calls that share their connection limits with this transfer while it runs.
+    ///
+    /// It is nil before and after that time, and if no limit is set.
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
 
     private let mailbox: CurlMailbox

@@ -150,12 +150,14 @@ extension TransferErrors {
         _ request: ApiRequest
     ) -> ApiConnectorError? {
         guard let place = proxy.place else {
-            // libcurl read another part as the host, possibly a part of the password, which its text would show.
+            // libcurl took another part of the setting for the host. Its text names this host, which may be a part of
+            // the password, so the error does not contain libcurl's text.
             guard [3, 4, 5, 7, 28, 97].contains(code) else { return nil }
             let detail =
                 "the proxy that \(proxy.source) sets is not a URL such as http://user:password@host:port; "
                 + "percent-encode every reserved character in its user and its password"
-            // A server that no_proxy excludes fails with these codes, too.
+            // The codes 7 and 28 may be about the server, not the proxy: libcurl connects directly to a server that
+            // no_proxy excludes. So an error for these codes is not permanent.
             return [7, 28].contains(code)
                 ? ApiConnectorError(.cannotConnect, detail, request: request) : refusal(detail, request)
         }

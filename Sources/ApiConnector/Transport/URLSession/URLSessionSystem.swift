@@ -43,7 +43,10 @@ enum URLSessionSystem: Sendable {
     /// On Apple's systems, the default handling responds to a proxy with the credentials in the system's settings.
     func rejectsChallenge(ofProxy isOfProxy: Bool) -> Bool { self == .linux || !isOfProxy }
 
-    /// Whether an error is the result of a rejected challenge: on Linux the code of a cancellation, -999 (M6).
+    /// Whether the error of a task that rejected a challenge is the result of this rejection.
+    ///
+    /// On Linux, the rejection ends the task with the code of a cancellation, -999 (M6). On Apple's systems, it does not
+    /// cause an error.
     func isRejectedChallenge(_ error: (any Error)?) -> Bool {
         self == .linux && (error as NSError?)?.code == NSURLErrorCancelled
     }
