@@ -7,7 +7,7 @@ import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Testing
 
-/// What the scope of a test has to prove of itself, by the trait that tests have.
+/// The checks that the scope of a test must pass, for each trait.
 @Suite(.timeLimit(.minutes(10)))
 struct ScopeCheckTests {
     private let trait: ScriptedTrait = .scripted

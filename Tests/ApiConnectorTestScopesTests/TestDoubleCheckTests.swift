@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnectorTestScopes
 
-/// What a test double has to prove of itself, by the letters of the list that it is held to.
+/// The checks that a test double must pass, by the letters of its list.
 @Suite(.timeLimit(.minutes(10)))
 struct TestDoubleCheckTests {
     #if os(Linux)
@@ -16,7 +16,7 @@ struct TestDoubleCheckTests {
     ///
     /// - Parameters:
     ///   - arguments: Which tests, and how.
-    ///   - adapter: What brings their requests to their scripts; in process by default.
+    ///   - adapter: The adapter that sends their requests to their scripts; in process by default.
     ///   - isOnlyErrors: Whether to give what it writes to standard error, and nothing else; false by default.
     private func child(
         _ arguments: String,
@@ -284,9 +284,9 @@ extension ScriptAdapter {
         // It can express everything.
         case .inProcess: ["notExpressible", "notExpressibleLate"]
         case .session: []
-        // Whatever comes to it is meant for the server that it stands for.
+        // All requests to this port are meant for the server that it replaces.
         case .server: ["anotherOrigin"]
-        // What is declared after the launch is refused, as another test shows.
+        // A route that is declared after the launch is refused, as another test shows.
         case .seed: ["usedUpBesideTwo"]
         }
     }

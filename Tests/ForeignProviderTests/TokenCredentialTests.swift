@@ -13,7 +13,7 @@ import Testing
     private let clock = ManualClock()
     private let refreshes = Arrivals()
 
-    /// What came to the server: host, path and credential.
+    /// The host, path and credential of each request that the server got.
     private let seen = Seen()
 
     private final class Seen: Sendable {

@@ -18,7 +18,7 @@ public struct ApiConnectorError: Error, Sendable {
     /// The stage of the call that failed.
     public let stage: Stage
 
-    /// What happened, as part of a sentence and without a full stop.
+    /// The failure in words, as part of a sentence and without a full stop.
     public internal(set) var detail: String
 
     /// The request as it was sent, with secrets replaced; nil if no request was built.

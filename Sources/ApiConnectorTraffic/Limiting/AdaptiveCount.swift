@@ -9,7 +9,7 @@ import ApiConnector
 /// Requests are numbered in the order in which they start. A round trip ends at the first response to a request that
 /// was started after the previous round trip had ended.
 struct AdaptiveCount {
-    /// What the end of a request says about the server's capacity.
+    /// The result of a request, as evidence of the server's capacity.
     enum Outcome {
         case success
         case overload

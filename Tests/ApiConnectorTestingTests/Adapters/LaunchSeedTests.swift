@@ -270,7 +270,7 @@ extension LaunchSeed {
     }
 }
 
-/// A program by hand: what a launched one says over its connection.
+/// A simulated program, which sends the messages of a launched program over its connection.
 private struct Program {
     let socket: Socket
 

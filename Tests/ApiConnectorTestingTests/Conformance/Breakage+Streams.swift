@@ -61,7 +61,7 @@ extension Breakage {
             testDescription: "reads ahead of its reader without a bound",
             caughtBy: ["applies back-pressure when the reader is slow"]
         ) { provider in
-            // What is to be seen is seen only if it has had its time.
+            // The case sees this fault only after much of the body was read ahead.
             let greed = Locked<Gate?>(nil)
             return AnyProvider(
                 BrokenProvider(provider) { request, provider in

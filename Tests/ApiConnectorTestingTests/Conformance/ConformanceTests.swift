@@ -31,7 +31,7 @@ import Testing
         for topic in ConformanceCase.Topic.allCases {
             #expect(ConformanceCase.all.count { $0.topic == topic } >= 5, "\(topic)")
         }
-        // What a double has nothing to show for is a small part.
+        // The cases that do not apply to a test double are a small part.
         #expect(ConformanceCase.all.count { $0.needsWire } < names.count / 4)
     }
 

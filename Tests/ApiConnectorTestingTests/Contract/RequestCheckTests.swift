@@ -60,7 +60,7 @@ enum ShopDocument {
         try OpenAPIDocument(Data(text.utf8), named: "shop.json")
     }
 
-    /// What one exchange violates.
+    /// The violations of one exchange.
     static func violations(
         _ line: String,
         headers: HTTPHeaders = HTTPHeaders(),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// Whatever comes piece by piece, with every single fault in every exchange.
+/// All calls that deliver their result in pieces, with every single fault in every exchange.
 @Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
     @Test(arguments: [false, true]) func pagesArriveInOrderUpToTheFailure(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]

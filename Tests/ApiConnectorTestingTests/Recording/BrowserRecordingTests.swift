@@ -242,7 +242,7 @@ import Testing
         for _ in 0..<max(SplitMix64.caseCount / 10, 100) {
             var bytes = files.randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                // A value in place of another: what stands between a colon and a comma.
+                // Replaces a value, which is the text between a colon and a comma.
                 let colons = bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
                 guard let start = colons.randomElement(using: &random),
                     let end = bytes[start...].firstIndex(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") })

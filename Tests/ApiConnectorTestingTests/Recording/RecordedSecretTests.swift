@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a recording holds of secrets: nothing.
+/// A recording contains no secrets.
 @Suite(.timeLimit(.minutes(10))) struct RecordedSecretTests: RecordingSuite {
     let folder: TemporaryFolder
 
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The bodies that stand in base64.
+    /// The bodies that are in base64.
     private static func decodedBodies(in text: String) -> [String] {
         text.matches(of: #/"text" : "([A-Za-z0-9+\/=]+)"/#).compactMap { match in
             Data(base64Encoded: String(match.1)).map { String(decoding: $0, as: UTF8.self) }
@@ -168,7 +168,7 @@ import Testing
         #expect(replay.issues.isEmpty)
     }
 
-    /// What may be a word by chance is not replaced by its value, and not saved either.
+    /// A secret that may be an ordinary word is not replaced in other places, and the recording is not saved.
     @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
     func checkJ_aShortSecretThatOccursElsewhereIsNotSaved(_ secret: String) async throws {
         let recorder = try Recorder(file, mode: .record)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What is recorded, what is sent, and what is found again.
+/// Which exchanges are recorded, sent and replayed.
 @Suite(.timeLimit(.minutes(10))) struct RecorderTests: RecordingSuite {
     let folder: TemporaryFolder
 

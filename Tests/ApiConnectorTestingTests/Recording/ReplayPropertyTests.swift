@@ -7,10 +7,10 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// Whatever a provider answers, its recording answers too.
+/// A recording returns the same response or error as the recorded provider.
 @Suite(.timeLimit(.minutes(10)))
 struct ReplayPropertyTests {
-    /// What one request came to.
+    /// The result of one request.
     private struct Seen: Equatable {
         var status: HTTPStatus?
         var headers = HTTPHeaders()

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What is in a secret's place, and what a replay makes of it.
+/// The placeholder of a secret, and its replay.
 @Suite(.timeLimit(.minutes(10))) struct SecretPlaceholderTests: RecordingSuite {
     let folder: TemporaryFolder
 

@@ -166,7 +166,7 @@ struct UploadEndTests {
 }
 
 extension Socket {
-    /// What comes next, as text; read by its own thread.
+    /// Reads the next bytes as text, on a separate thread.
     fileprivate func next() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -177,7 +177,7 @@ extension Socket {
 }
 
 extension Script {
-    /// Whether its end would have to wait for nothing.
+    /// Whether its end would not have to wait.
     fileprivate var isIdle: Bool {
         let idle = Eventual<Void>()
         engine.state.withLock { $0.open.addIdleWaiter(idle) }
@@ -187,7 +187,7 @@ extension Script {
 }
 
 #if canImport(FoundationNetworking)
-/// A stream of bytes that a test lets come; who reads it waits.
+/// A stream whose bytes a test releases; its reader waits until then.
 private final class HeldInput: InputStream {
     let begun = Eventual<Void>()
     let end = Eventual<Void>()

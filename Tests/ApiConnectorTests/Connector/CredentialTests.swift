@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What goes to a URL that a server returned.
+/// Which fields are sent to a URL that a server returned.
 @Suite struct CredentialTests {
     private static let credentials: HTTPHeaders = [
         "Authorization": "Bearer hush", "Cookie": "sid=hush", "Proxy-Authorization": "Basic aHVzaA==",

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What every stream keeps to, over both transports and canned.
+/// Rules of every stream, over both transports and with canned responses.
 @Suite struct StreamBehaviourTests {
     private typealias Answer = SteppedServer.Answer
 
@@ -44,7 +44,7 @@ import Testing
         #expect(try await elements.next() == nil)
     }
 
-    /// Whose end shows before the next one comes.
+    /// Formats whose elements are complete before the next element arrives.
     private static let held: [(type: String, format: StreamFormat<[Int]>, first: String, second: String)] = [
         ("application/json-seq", .jsonSequence, "\u{1E}[1]\n", "\u{1E}[2]"),
         ("application/json", .elements, "[[1]", ",[2]"),

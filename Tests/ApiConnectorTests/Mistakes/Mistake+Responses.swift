@@ -11,7 +11,7 @@ extension Mistake {
         var createdAt: Date
     }
 
-    /// What a call says to a response.
+    /// The error text of a call with a given response.
     private static func text<Value: Codable & Sendable>(
         of body: String,
         as type: Value.Type = Post.self,

@@ -112,7 +112,7 @@ import Testing
         _ metrics: CallMetrics
     ) async throws {
         let transport = TestConnector { request in
-            // What was sent does hold it, or there would be nothing to find.
+            // The sent request contains the secret; otherwise there would be nothing to find.
             #expect("\(request.headers.map(\.value)) \(request.url)".contains("zqk") || secret.form != .raw)
             switch ending {
             case .answered: return .json(["token": secret.text])

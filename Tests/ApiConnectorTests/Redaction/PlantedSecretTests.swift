@@ -142,7 +142,7 @@ extension ApiRequest {
     fileprivate var data: Data? { try? body.data() }
 }
 
-/// What `print` and `dump` of the values themselves show.
+/// `print` and `dump` of the values themselves show no secret.
 @Suite struct PrintedValueTests {
     private static let request: ApiRequest = {
         let url = URL(string: "http://user:hush@h/?token=hush&page=2") ?? URL(fileURLWithPath: "/")

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What no text may hold: parts of the secret in each form.
+    /// Parts of the secret in each form; no text may contain them.
     private static let traces = [
         "sk-live", "zqk", "Omega", "sk%2Dlive",
         String(Data("xsk-live-9f".utf8).base64EncodedString().dropFirst(4).prefix(8)),

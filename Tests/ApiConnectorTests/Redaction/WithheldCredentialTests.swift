@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A wrapper sees each hop of a call; what it sets in each request goes to the connection's own origin only.
+/// A wrapper sees each hop of a call, but the fields that it sets go only to the connection's own origin.
 @Suite struct WithheldCredentialTests {
     /// How a wrapper of a user's own puts a secret into every request.
     enum Wrapping: CaseIterable {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// What the servers get when the connection's own redirects to a location.
+    /// The requests that the servers get when the connection's own server redirects to a location.
     private func sent(
         _ wire: Wire,
         _ location: (ScriptedWeb) -> String,

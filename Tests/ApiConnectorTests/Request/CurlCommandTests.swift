@@ -123,7 +123,7 @@ private struct FakeCurl {
     let arguments: [String]
     let input: Data
 
-    /// What curl would send.
+    /// The body that curl would send.
     var body: Data {
         arguments.suffix(2).first == "--data-binary" ? input : Data((arguments.last ?? "").utf8)
     }

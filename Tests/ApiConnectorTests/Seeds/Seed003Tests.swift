@@ -40,7 +40,7 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
         api = NetworkConnector(environment: place, provider: provider)
     }
 
-    /// What a person reads.
+    /// The text that a person reads.
     func create(_ order: Order) async -> String {
         switch await api.outcome(Receipt.self, at: .create(order)) {
         case .success(let receipt): "ordered as \(receipt.orderId)"

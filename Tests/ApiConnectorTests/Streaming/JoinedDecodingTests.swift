@@ -17,8 +17,9 @@ import Testing
 
     private typealias Found = (elements: [String], error: String?)
 
-    /// What a format makes of chunks, elements and error as text; with something in its user info, a decoder is asked
-    /// for each element by itself.
+    /// The elements and the error that a format reads from chunks, as text.
+    ///
+    /// If its user info is not empty, the decoder decodes each element separately.
     private static func read<Element: Sendable>(
         _ format: StreamFormat<Element>,
         _ chunks: [Data],
@@ -125,7 +126,7 @@ import Testing
         #expect(found.error?.kind == .decodingFailed)
     }
 
-    /// What its maker sees of where it stands.
+    /// Records the coding path that its initializer sees.
     private struct Placed: Decodable, Sendable {
         let path: [String]
 

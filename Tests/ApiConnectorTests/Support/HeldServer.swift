@@ -42,10 +42,10 @@ final class HeldServer: DataRequestType {
     private let state = Locked(State())
     private let arrivals = EventLog<Int>()
 
-    /// What was sent, in order.
+    /// The sent requests, in order.
     var requests: [ApiRequest] { state.withLock { $0.exchanges.map(\.request) } }
 
-    /// The numbers of those that wait for an answer.
+    /// The numbers of the requests that wait for an answer.
     var held: [Int] { state.withLock { $0.numbers(where: \.isHeld) } }
 
     /// The numbers of those that are not over.
@@ -129,7 +129,7 @@ final class HeldServer: DataRequestType {
             },
             cancel: { [self] in
                 close(number)
-                exchange.body.resume(with: .failure(ApiConnectorError(.cancelled, "it was let go")))
+                exchange.body.resume(with: .failure(ApiConnectorError(.cancelled, "the body was released")))
             }
         )
         return ApiResponse(to: request, status: 200, body: body)
@@ -190,11 +190,11 @@ extension ApiRequest {
         return request
     }
 
-    /// What it asks for, and as whom.
+    /// The path and the user of the request.
     var subject: String { "\(url.path()) as \(headers[.authorization] ?? "nobody")" }
 }
 
-/// Lets others go on until something is so; an issue where it is not in two minutes.
+/// Yields to other tasks until a condition is true, and records an issue after two minutes.
 func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () async -> Bool) async {
     let end = ContinuousClock.now + .seconds(120)
     while await !isSo() {

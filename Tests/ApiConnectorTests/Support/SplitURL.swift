@@ -5,7 +5,7 @@
 /// A URL's text taken apart by RFC 3986's rules and nothing of Foundation's or the library's.
 struct SplitURL {
     let scheme: String
-    /// What stands before the port, as it is written.
+    /// The text before the port, as it is written.
     let host: String
     let port: String?
     /// The path's segments as they are written; none for an empty path.

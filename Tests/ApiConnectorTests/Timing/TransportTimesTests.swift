@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an exchange's times say, and where they are found.
+/// The times of an exchange, and the places that have them.
 @Suite struct TransportTimesTests {
     private typealias Route = Endpoint<ApiPath>
 

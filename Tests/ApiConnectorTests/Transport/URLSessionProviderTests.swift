@@ -130,7 +130,7 @@ private struct TracedRoute: ApiRouter {
 #if canImport(FoundationNetworking)
 /// Counts how often it is asked.
 ///
-/// Unchecked, as its class is: what is its own is behind a lock.
+/// Unchecked, as its class is: a lock protects its own state.
 private final class CountingCache: URLCache, @unchecked Sendable {
     let count = Locked(0)
 

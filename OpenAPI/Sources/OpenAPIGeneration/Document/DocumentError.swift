@@ -27,7 +27,7 @@ public struct Warning: Hashable, Sendable, CustomStringConvertible {
     /// The file and the JSON pointer.
     public let pointer: String
 
-    /// What the generator does with the part, and why.
+    /// The generator's treatment of the part, and the reason.
     public let sentence: String
 
     /// The pointer and the sentence.

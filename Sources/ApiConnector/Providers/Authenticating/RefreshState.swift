@@ -166,7 +166,7 @@ struct RefreshState {
     private static var signedOut: ApiConnectorError { .credentialsUnavailable("no user is signed in") }
 }
 
-/// What to do outside the lock when a refresh ends.
+/// The actions to run outside the lock when a refresh ends.
 struct RefreshEnd {
     var task: Task<Void, Never>?
     var timeLimit: TimerQueue.Entry?

@@ -31,7 +31,7 @@ enum CurlAuthorities {
 
     // MARK: Changes
 
-    /// What libcurl may reuse when a connection opens.
+    /// The certificates and sessions that libcurl may reuse when a connection opens.
     struct Reuse: Equatable {
         /// The maximum age of cached certificates in seconds; 0 makes libcurl read the file.
         var seconds: Int
@@ -40,7 +40,7 @@ enum CurlAuthorities {
 
         static let all = Reuse(seconds: 86_400, allowsSessions: true)
 
-        /// What libcurl may reuse some milliseconds after a change was detected.
+        /// The reuse that is allowed some milliseconds after a change was detected.
         ///
         /// The maximum age is 2 ms less than the time since the change, rounded down to whole seconds, libcurl's unit. So
         /// certificates that libcurl read before the change are always too old. libcurl may also read the file again if

@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// The reason why a program cannot start with its seed, or why a script cannot become a seed.
 public struct LaunchSeedError: Error, LocalizedError, CustomStringConvertible, Hashable {
-    /// What is wrong and what to do, for a person.
+    /// The problem and its solution, for a person.
     public let description: String
 
     /// The same text as ``description``.

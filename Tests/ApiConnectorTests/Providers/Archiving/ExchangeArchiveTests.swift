@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an archive keeps, for how long, and that no secret leaves it.
+/// An archive keeps the last exchanges for a limited time, and no secret leaves it.
 @Suite struct ExchangeArchiveTests {
     private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The schema of HAR 1.2, from the text of the specification, and as much of JSON Schema as it uses.
 enum HARSchema {
-    /// What is wrong with a file, each with its place; empty for a valid file.
+    /// The errors in a file with their places; empty for a valid file.
     static func flaws(of file: Data) throws -> [String] {
         let schema = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         let value = try JSONDecoder().decode(JSONValue.self, from: file)

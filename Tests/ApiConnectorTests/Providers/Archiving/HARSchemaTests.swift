@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an archive and the recorder write is valid against the schema of HAR 1.2.
+/// The files of an archive and of the recorder are valid against the schema of HAR 1.2.
 @Suite struct HARSchemaTests {
     private static let url = URL(string: "http://localhost/tea?kind=green") ?? URL(filePath: "/")
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Random calls, failures, cancels and steps of the clock, interleaved; what must hold in each case is checked.
+/// Checks rules that hold for random calls, failures, cancellations and steps of the clock, interleaved.
 @Suite(.timeLimit(.minutes(10))) struct RetryModelTests {
     /// 10,000 runs in release, a fiftieth in debug.
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
@@ -30,7 +30,7 @@ private struct Sending: Sendable {
 }
 
 private final class Interleaving: Sendable {
-    /// What one call is like.
+    /// The properties of one call.
     struct Call: Sendable {
         let number: Int
         let method: HTTPMethod
@@ -202,7 +202,7 @@ private final class Interleaving: Sendable {
                 try #require(error.kind != .cancelled || cancelled.contains(call.number))
             }
         }
-        // No host bears more retries than its budget: the burst, what its calls and what the time bring.
+        // No host gets more retries than its budget: the burst, and the tokens that calls and time add.
         for host in Set(all.map(\.host)) {
             let own = all.filter { $0.host == host }
             let retryCount = own.count { $0.attempt > 1 }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What is sent again, when, and why it is left at that.
+/// Which requests are sent again, when, and why retrying stops.
 @Suite(.timeLimit(.minutes(10))) struct RetryTableTests {
     private static let oneShot = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
 
@@ -268,7 +268,7 @@ import Testing
 }
 
 extension DataRequestType {
-    /// What a provider answers, as a value.
+    /// The provider's response or error, as a value.
     func result(for request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
         await Result { () async throws(ApiConnectorError) in try await response(for: request) }
     }

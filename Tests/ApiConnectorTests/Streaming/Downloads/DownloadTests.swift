@@ -61,7 +61,7 @@ import Testing
             over: wire,
             [
                 { _ in
-                    // What is canned has no framing.
+                    // A canned response has no framing.
                     wire == .testConnector
                         ? LoopbackResponse(body: Data("hello".utf8))
                         : LoopbackResponse(headers: [("Transfer-Encoding", "chunked")], body: chunked)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ApiConnectorTraffic
 import Testing
 
-/// What a server answers to a transport's own cookies is for one user, and no cache can tell for which.
+/// A response to a request with a transport's own cookies is for one user, and a cache cannot tell for which user.
 @Suite struct CacheCookieTests {
     private static func request(_ url: URL, _ method: HTTPMethod = .get) -> ApiRequest {
         ApiRequest(url: url, method: method)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What a request that changes something makes the cache forget.
+/// Which records the cache removes after an unsafe request.
 @Suite(.timeLimit(.minutes(10))) struct CacheInvalidationTests {
     private let world = CacheWorld()
 

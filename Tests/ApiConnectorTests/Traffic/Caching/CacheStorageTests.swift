@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Where records are kept, in memory and on disk: what is found again, and how much room it takes.
+/// Storages in memory and on disk: which records they return, and how much space these take.
 @Suite(.timeLimit(.minutes(10))) struct CacheStorageTests: CacheFolderSuite {
     let folder: TemporaryFolder
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What is served stale: where the server fails, and while it is asked again.
+/// When a stale response is returned: after a failure of the server, and during a revalidation.
 @Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
 

@@ -72,10 +72,10 @@ import Testing
             try #require(kind != .cancelled || cancelled.contains(number))
             try #require([nil, .circuitOpen, .cannotConnect, .cancelled].contains(kind))
         }
-        // Who was refused was not sent.
+        // A refused request was not sent.
         try #require(server.requests.count <= calls.count - refusedCount)
         try #require(recorder.texts.count { $0 == "circuit: refused" } == refusedCount)
-        // Whatever happened to those that tried the host, it is tried again and found to be well.
+        // Whether or not earlier probes failed, a later probe reaches the host and closes the circuit.
         clock.advance(by: .seconds(3))
         for _ in 0...probeCount {
             try #require(await provider.result(for: .made(on: timers)).failure == nil)

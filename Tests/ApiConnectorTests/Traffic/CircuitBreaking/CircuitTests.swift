@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// When a circuit opens, who is let through then, and when it closes: a table of cases on a time that is handed in.
+/// A table of cases: when a circuit opens, which requests it then sends, and when it closes; time is a parameter.
 @Suite struct CircuitTests {
     enum Step: Sendable {
         case at(Double)
@@ -25,7 +25,7 @@ import Testing
         let testDescription: String
         let policy: CircuitPolicy
         let steps: [Step]
-        /// What each named request met, and what became of the circuit.
+        /// The result of each named request, and the state of the circuit.
         let record: [String]
 
         init(_ name: String, _ policy: CircuitPolicy = .small, _ steps: [Step], _ record: [String]) {

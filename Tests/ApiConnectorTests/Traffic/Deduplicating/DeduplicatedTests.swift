@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// `deduplicated`: who shares a request, and what becomes of those who do when one of them leaves.
+/// `deduplicated`: which calls share a request, and what happens to them when one of them is canceled.
 @Suite(.timeLimit(.minutes(10))) struct DeduplicatedTests {
     private typealias Kind = ApiConnectorError.Kind
 

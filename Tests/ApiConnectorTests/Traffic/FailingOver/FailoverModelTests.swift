@@ -38,7 +38,7 @@ import Testing
         let provider = server.failingOver(to: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(5))
         var calls: [Call] = []
         var cancelled: Set<Int> = []
-        /// What each request was answered by the test.
+        /// The test's answer to each request.
         var answers: [Int: Ending] = [:]
         for _ in 0..<Int.random(in: 5...40, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {

@@ -20,7 +20,7 @@ import Testing
         timers = TimerQueue.on(clock)
     }
 
-    /// What the hosts answer, by their first letter; what was sent to which is noted.
+    /// Returns the response of each host by its first letter, and records the sent requests.
     private func provider(
         _ answers: [String: TestConnectorResponse],
         _ sent: EventLog<String>,

@@ -76,7 +76,7 @@ import Testing
             let kind = await call.task.value
             try #require(kind != .cancelled || cancelled.contains(number), "call \(number) failed by another's cancel")
         }
-        // Who lost is over, too.
+        // The losing requests have ended, too.
         try #require(server.open.isEmpty)
         try #require(timers.entryCount == 0)
         try #require(clock.sleeperCount == 0)

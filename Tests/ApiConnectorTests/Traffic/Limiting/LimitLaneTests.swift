@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Who starts when: a table of cases, each a lane that is led through steps.
+/// When each request starts: a table of cases, each with the steps of one lane.
 @Suite struct LimitLaneTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -45,7 +45,7 @@ private struct LanePair {
     // The model.
     private var starts: [Duration] = []
     private var pauseEnd: Duration = .zero
-    /// What the server promised for one window, in the order in which it did.
+    /// The server's promises for one window, in order.
     private var promises: [(left: Int, end: Duration)] = []
 
     init(_ limit: RequestLimit) {

@@ -79,7 +79,7 @@ import Testing
         #expect(server.held.count == limit)
         server.calmDown()
         for task in tasks { _ = try await task.value.get() }
-        // What it has learned is kept.
+        // The provider keeps the learned limit.
         #expect(provider.laneCount == 1)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Which file of trusted certificates is read, and when.
+/// The file of trusted certificates that is read, and the time of reading.
 @Suite struct CurlAuthoritiesTests {
     @Test func theDefaultIsAFileIfLibcurlCachesItsAuthorities() throws {
         guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil else { return }

@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
+/// The cookies that `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
 ///
 /// libcurl differs in four rows, which are marked.
 @Suite struct CurlCookieTests {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// RFC 6265, section 5.2: what a field says.
+    /// RFC 6265, section 5.2: the meaning of a field.
     static let parsing: [Row] = [
         Row("a pair", "a=1", sends: "a=1"),
         Row("an empty value", "a=", sends: "a="),

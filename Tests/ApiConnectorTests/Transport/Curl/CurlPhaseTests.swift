@@ -150,7 +150,7 @@ private struct Scene: Sendable {
 
     /// Ends a call that the provider is at, in the way of this scene.
     ///
-    /// - Returns: What moves the time, to be canceled; it does so again and again, for bytes that still go into the
+    /// - Returns: A task that advances the time again and again, until it is canceled, for bytes that still go into the
     ///   kernel's buffers are no silence.
     func end(_ call: Task<some Sendable, any Error>) async throws -> Task<Void, any Error>? {
         // By the time this has its answer, the loop has taken up the call before it.

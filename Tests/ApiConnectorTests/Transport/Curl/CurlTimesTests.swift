@@ -8,7 +8,7 @@ import Testing
 
 @_spi(Benchmarks) @testable import ApiConnector
 
-/// What CurlProvider measures.
+/// The times that CurlProvider measures.
 @Suite struct CurlTimesTests {
     private let provider = CurlProvider(configuration: CurlConfiguration())
 

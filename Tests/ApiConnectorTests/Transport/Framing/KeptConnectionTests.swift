@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a response leaves on its connection for the next call.
+/// The bytes that a response leaves on its connection do not reach the next call.
 @Suite struct KeptConnectionTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
