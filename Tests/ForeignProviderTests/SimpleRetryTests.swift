@@ -96,7 +96,7 @@ import Testing
         #expect(clock.now == .zero)
     }
 
-    @Test func aCancelledCallEndsItsWait() async throws {
+    @Test func aCanceledCallEndsItsWait() async throws {
         let api = api(.unlimited, EventList(), .status(503))
         let call = Task { await outcome { try await api.data(at: Route("/a")) } }
         _ = try await clock.nextSleep()

@@ -88,7 +88,7 @@ import Testing
         #expect(refreshes.total == 1)
     }
 
-    @Test func aCancelledCallLeavesTheRefreshBehind() async throws {
+    @Test func aCanceledCallLeavesTheRefreshBehind() async throws {
         let released = Arrivals()
         let api = api {
             await released.next()

@@ -25,7 +25,7 @@ struct Resolving {
         var problems: [String] = []
         _ = try await usedProvider { provider in
             problems += await callsThatAreLeft(provider)
-            problems += await neighbours(of: provider)
+            problems += await neighbors(of: provider)
         }
         problems += await teardown()
         // From here on no look-up hangs, and all resources must be released.
@@ -95,7 +95,7 @@ struct Resolving {
     // MARK: Others
 
     /// Makes calls to an address and to a known name while another look-up hangs.
-    private func neighbours(of provider: CurlProvider) async -> [String] {
+    private func neighbors(of provider: CurlProvider) async -> [String] {
         let hanging = Task { [url] in try await provider.response(for: ApiRequest(url: url)) }
         guard gate.nextArrival() else { return ["no call looked up the name"] }
         var problems: [String] = []

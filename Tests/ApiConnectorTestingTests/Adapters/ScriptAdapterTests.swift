@@ -164,7 +164,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_staysSilentUntilTheCallIsCancelled(_ adapter: ScriptAdapter) async throws {
+    func checkK_staysSilentUntilTheCallIsCanceled(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(.never)
         let kiosk = try adapter.connection(to: script)
         let call = Task { try await kiosk.data(at: .paper(id: 1)) }

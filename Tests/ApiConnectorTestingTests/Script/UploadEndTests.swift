@@ -56,7 +56,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func isNoLongerWaitedForIfItsCallIsCancelled() async throws {
+    @Test func isNoLongerWaitedForIfItsCallIsCanceled() async throws {
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
         await upload.begun.value()

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func aCancelledLoopEndsAtOnceAndTheServerSeesIt(_ wire: Wire) async throws {
+    func aCanceledLoopEndsAtOnceAndTheServerSeesIt(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             guard try connection.readRequest() != nil else { return }
             try connection.waitUntilPeerCloses()

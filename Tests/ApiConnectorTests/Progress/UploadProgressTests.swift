@@ -140,7 +140,7 @@ import Testing
         #expect(await values(of: progress).map(\.byteCount) == [byteCount])
     }
 
-    @Test func endsForACancelledReader() async throws {
+    @Test func endsForACanceledReader() async throws {
         let progress = UploadProgress()
         let reader = Task { await values(of: progress) }
         reader.cancel()

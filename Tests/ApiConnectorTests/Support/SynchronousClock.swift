@@ -24,7 +24,7 @@ final class SynchronousClock: TimeSource {
     /// Runs an action each time a scheduled action is canceled.
     ///
     /// The canceled action still runs.
-    func whenCancelled(_ action: @escaping @Sendable () -> Void) {
+    func whenCanceled(_ action: @escaping @Sendable () -> Void) {
         cancelAction.withLock { $0 = action }
     }
 

@@ -134,7 +134,7 @@ import Testing
         #expect(server.seen == ["t1", "t2"])
     }
 
-    @Test func aCancelledWaiterDoesNotCancelTheRefresh() async throws {
+    @Test func aCanceledWaiterDoesNotCancelTheRefresh() async throws {
         server.expire()
         let gate = Gate()
         let api = connection(session(before: gate))

@@ -107,7 +107,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func aCancelledCallIsNotRetried() async throws {
+    @Test func aCanceledCallIsNotRetried() async throws {
         let sent = EventLog<Int>()
         let gate = Gate("the cancel")
         let api = connection(

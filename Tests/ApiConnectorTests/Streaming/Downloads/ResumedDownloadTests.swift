@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func keepsThePartIfTheLoopIsLeftOrTheTaskIsCancelled(_ wire: Wire) async throws {
+    func keepsThePartIfTheLoopIsLeftOrTheTaskIsCanceled(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
             let start = request.header("Range") == nil ? 0 : 1000

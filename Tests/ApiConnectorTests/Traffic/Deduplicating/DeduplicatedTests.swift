@@ -175,17 +175,17 @@ import Testing
         for call in calls { #expect(await call.value == "/a as nobody") }
     }
 
-    @Test(arguments: [0, 1, 2]) func aCancelledCallDoesNotEndTheOthers(_ cancelled: Int) async throws {
+    @Test(arguments: [0, 1, 2]) func aCanceledCallDoesNotEndTheOthers(_ canceled: Int) async throws {
         var calls: [Task<String, Never>] = []
         for number in 0..<3 {
             calls.append(start(try request()))
             if number == 0 { try await server.has(1) } else { try await events.has(number, "joined") }
         }
-        calls[cancelled].cancel()
-        #expect(await calls[cancelled].value == "cancelled")
+        calls[canceled].cancel()
+        #expect(await calls[canceled].value == "cancelled")
         #expect(server.held == [0])
         server.answer(0)
-        for (number, call) in calls.enumerated() where number != cancelled {
+        for (number, call) in calls.enumerated() where number != canceled {
             #expect(await call.value == "/a as nobody")
         }
         #expect(server.stoppedCount == 0)

@@ -54,7 +54,7 @@ import Testing
         #expect(hedges == [])
     }
 
-    @Test func theSecondWinsAndTheFirstIsCancelled() async throws {
+    @Test func theSecondWinsAndTheFirstIsCanceled() async throws {
         let call = try await sendTwice(.made(on: timers))
         server.answer(1, .status(204))
         #expect(try await call.value.get().status == 204)
@@ -63,7 +63,7 @@ import Testing
         #expect(hedges == ["hedged after 2.0 seconds"])
     }
 
-    @Test func theFirstWinsAndTheSecondIsCancelled() async throws {
+    @Test func theFirstWinsAndTheSecondIsCanceled() async throws {
         let call = try await sendTwice(.made(on: timers))
         server.answer(0, .status(204))
         #expect(try await call.value.get().status == 204)

@@ -109,7 +109,7 @@ import Testing
         #expect(server.requests.dropFirst().map { $0.headers["X-Priority"] } == ["high", "normal", "low"])
     }
 
-    @Test func aCancelledWaiterEndsAtOnceAndTakesNoSlot() async throws {
+    @Test func aCanceledWaiterEndsAtOnceAndTakesNoSlot() async throws {
         let (provider, first) = try await full()
         let waiting = await waiting(for: provider)
         waiting.cancel()
@@ -122,7 +122,7 @@ import Testing
         #expect(provider.laneCount == 0)
     }
 
-    @Test func aCancelledRequestReleasesItsSlot() async throws {
+    @Test func aCanceledRequestReleasesItsSlot() async throws {
         let (provider, first) = try await full()
         let second = await waiting(for: provider)
         first.cancel()

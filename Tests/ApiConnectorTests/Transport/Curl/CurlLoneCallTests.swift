@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func mayBeCancelledAndReleasedAtAnyMoment() async throws {
+    @Test func mayBeCanceledAndReleasedAtAnyMoment() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let url = server.url()
         for number in 0..<100 {

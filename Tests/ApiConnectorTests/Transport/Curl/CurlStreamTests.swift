@@ -110,7 +110,7 @@ import Testing
         try await server.connectionEnded(0)
     }
 
-    @Test func answersAReaderThatIsCancelledAtOnce() async throws {
+    @Test func answersAReaderThatIsCanceledAtOnce() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")

@@ -32,7 +32,7 @@ import Testing
         #expect(server.connectionCount <= 3)
     }
 
-    @Test func aCancelledCallLeavesTheQueue() async throws {
+    @Test func aCanceledCallLeavesTheQueue() async throws {
         let gate = Gate("held response")
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
@@ -57,7 +57,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/held", "/49"])
     }
 
-    @Test func allEndWhenTheyAreCancelled() async throws {
+    @Test func allEndWhenTheyAreCanceled() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.waitUntilPeerCloses()

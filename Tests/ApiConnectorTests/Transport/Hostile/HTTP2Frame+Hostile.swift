@@ -7,7 +7,7 @@ import ApiConnector
 // Frames of hostile servers that no library sends.
 extension HTTP2Frame {
     /// The server's empty SETTINGS, and its acknowledgment of the client's.
-    static var preface: Data { bytes(of: [settings, settingsAcknowledgement]) }
+    static var preface: Data { bytes(of: [settings, settingsAcknowledgment]) }
 
     /// A whole head: a status of 200, and fields as literals that no table keeps (RFC 7541, section 6.2.2).
     static func head(_ fields: [(String, String)] = [], status: [UInt8] = [0x88], isLast: Bool = false) -> HTTP2Frame {

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// The result of a run: failures, and notes for the reader.
-struct Judgement {
+struct Judgment {
     private(set) var failures: [String] = []
     private(set) var notes: [String] = []
 

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// The server's behavior for a path.
-public enum Behaviour: String, CaseIterable, Sendable {
+public enum Behavior: String, CaseIterable, Sendable {
     /// A short body.
     case short
     /// A body of 256 KiB.
@@ -31,7 +31,7 @@ public enum Behaviour: String, CaseIterable, Sendable {
     case silenceInside
 
     /// The behaviors of a faulty server.
-    public static let misbehaviours: [Behaviour] = [
+    public static let misbehaviors: [Behavior] = [
         .reset, .resetInside, .truncated, .truncatedChunks, .badChunk, .garbage, .silence, .silenceInside,
     ]
 

@@ -9,7 +9,7 @@ import MicroCases
 /// The latency of healthy calls while the same provider reads a hostile response.
 ///
 /// Each response has its own process.
-struct G17HostileNeighbours: Goal {
+struct G17HostileNeighbors: Goal {
     let number = "G17"
     let title = "a healthy call during a hostile response"
     private static let bound = 20.0
@@ -17,14 +17,14 @@ struct G17HostileNeighbours: Goal {
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
         var outcome = Outcome(goal: number, title: title)
-        let alone = try neighbour(nil, nginx, bench)
+        let alone = try neighbor(nil, nginx, bench)
         outcome.add(Figure("alone, p99", alone.p99, .milliseconds))
         for fixture in HostileFixture.allCases {
-            var best = try neighbour(fixture, nginx, bench)
+            var best = try neighbor(fixture, nginx, bench)
             // Another process may have used a core for a while. A delay of more than ten times the bound comes from the
             // response.
             for _ in 0..<2 where best.p99 > Self.bound && best.p99 < 10 * Self.bound {
-                let again = try neighbour(fixture, nginx, bench)
+                let again = try neighbor(fixture, nginx, bench)
                 if again.p99 < best.p99 { best = again }
             }
             outcome.add(Figure("\(fixture.name), maximum", best.milliseconds.max() ?? 0, .milliseconds))
@@ -33,7 +33,7 @@ struct G17HostileNeighbours: Goal {
         return outcome
     }
 
-    private func neighbour(
+    private func neighbor(
         _ fixture: HostileFixture?,
         _ nginx: NginxServer,
         _ bench: Bench

@@ -6,7 +6,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct JudgementTests {
+@Suite struct JudgmentTests {
     private func outcome(_ value: Double, isAtLeast: Bool = true, _ unit: goals.Unit = .times) -> Outcome {
         var outcome = Outcome(goal: "G4", title: "a body")
         outcome.add(
@@ -29,61 +29,61 @@ import Testing
     }
 
     @Test func failsOnAShortCheckAndInAQuickRunOnOneAQuarterOff() {
-        #expect(Judgement(of: [outcome(2)], knownShort: [], isQuick: false).failures.isEmpty)
-        #expect(Judgement(of: [outcome(1.9)], knownShort: [], isQuick: false).failures.count == 1)
-        #expect(Judgement(of: [outcome(1.5)], knownShort: [], isQuick: true).failures.isEmpty)
+        #expect(Judgment(of: [outcome(2)], knownShort: [], isQuick: false).failures.isEmpty)
+        #expect(Judgment(of: [outcome(1.9)], knownShort: [], isQuick: false).failures.count == 1)
+        #expect(Judgment(of: [outcome(1.5)], knownShort: [], isQuick: true).failures.isEmpty)
         #expect(
-            Judgement(of: [outcome(1.49)], knownShort: [], isQuick: true).failures
+            Judgment(of: [outcome(1.49)], knownShort: [], isQuick: true).failures
                 == ["G4 fast, × rival 1.49 × (goal ≥ 2.00 ×, short)"]
         )
-        #expect(Judgement(of: [outcome(.nan)], knownShort: [], isQuick: true).failures.count == 1)
+        #expect(Judgment(of: [outcome(.nan)], knownShort: [], isQuick: true).failures.count == 1)
     }
 
     @Test(arguments: [true, false])
     func oneThatIsKnownFailsPastItsLimitOnly(isQuick: Bool) throws {
         let known = try known("G4 fast, × rival: 0.8")
-        #expect(Judgement(of: [outcome(0.8)], knownShort: known, isQuick: isQuick).failures.isEmpty)
+        #expect(Judgment(of: [outcome(0.8)], knownShort: known, isQuick: isQuick).failures.isEmpty)
         #expect(
-            Judgement(of: [outcome(0.79)], knownShort: known, isQuick: isQuick).failures
+            Judgment(of: [outcome(0.79)], knownShort: known, isQuick: isQuick).failures
                 == ["G4 fast, × rival 0.79 × (goal ≥ 2.00 ×, short) is worse than its known limit 0.80 ×"]
         )
-        #expect(Judgement(of: [outcome(.nan)], knownShort: known, isQuick: isQuick).failures.count == 1)
+        #expect(Judgment(of: [outcome(.nan)], knownShort: known, isQuick: isQuick).failures.count == 1)
         let most = try self.known("G4 fast, × rival: 5")
-        #expect(Judgement(of: [outcome(5, isAtLeast: false)], knownShort: most, isQuick: isQuick).failures.isEmpty)
-        #expect(Judgement(of: [outcome(5.1, isAtLeast: false)], knownShort: most, isQuick: isQuick).failures.count == 1)
+        #expect(Judgment(of: [outcome(5, isAtLeast: false)], knownShort: most, isQuick: isQuick).failures.isEmpty)
+        #expect(Judgment(of: [outcome(5.1, isAtLeast: false)], knownShort: most, isQuick: isQuick).failures.count == 1)
     }
 
     @Test func saysThatOneIsMet() throws {
-        let judgement = Judgement(of: [outcome(2)], knownShort: try known("G4 fast, × rival: 0.8"), isQuick: true)
-        #expect(judgement.failures.isEmpty)
-        #expect(judgement.notes.count == 1)
-        #expect(judgement.notes.first?.hasPrefix("G4 fast, × rival 2.00 × (goal ≥ 2.00 ×) is met here") == true)
+        let judgment = Judgment(of: [outcome(2)], knownShort: try known("G4 fast, × rival: 0.8"), isQuick: true)
+        #expect(judgment.failures.isEmpty)
+        #expect(judgment.notes.count == 1)
+        #expect(judgment.notes.first?.hasPrefix("G4 fast, × rival 2.00 × (goal ≥ 2.00 ×) is met here") == true)
     }
 
     @Test func exemptsNothingElseOfTheGoal() throws {
         var outcome = outcome(1)
         outcome.add(Check("other requests", 9, atMost: 1.2))
-        let judgement = Judgement(of: [outcome], knownShort: try known("G4 fast, × rival: 0.8"), isQuick: true)
-        #expect(judgement.failures == ["G4 other requests 9.00 × (goal ≤ 1.20 ×, short)"])
+        let judgment = Judgment(of: [outcome], knownShort: try known("G4 fast, × rival: 0.8"), isQuick: true)
+        #expect(judgment.failures == ["G4 other requests 9.00 × (goal ≤ 1.20 ×, short)"])
     }
 
     @Test(arguments: [goals.Unit.count, .megabytes, .kilobytes])
     func exemptsNoBytesAndNoCounts(unit: goals.Unit) throws {
         let known = try known("G4 fast, × rival: 9")
-        let judgement = Judgement(of: [outcome(1, isAtLeast: false, unit)], knownShort: known, isQuick: true)
-        #expect(judgement.failures.count == 1)
-        #expect(judgement.failures.first?.hasSuffix("does not measure speed and cannot be known to be short") == true)
+        let judgment = Judgment(of: [outcome(1, isAtLeast: false, unit)], knownShort: known, isQuick: true)
+        #expect(judgment.failures.count == 1)
+        #expect(judgment.failures.first?.hasSuffix("does not measure speed and cannot be known to be short") == true)
     }
 
     @Test func refusesACheckThatIsNotThere() throws {
         let known = try known("G4 fast: 9")
         #expect(
-            Judgement(of: [outcome(2)], knownShort: known, isQuick: true).failures
+            Judgment(of: [outcome(2)], knownShort: known, isQuick: true).failures
                 == ["G4 has no check 'fast' for --known-short"]
         )
         // The results omit goals that were not requested and goals that a quick run skips.
-        #expect(Judgement(of: [], knownShort: known, isQuick: true).failures.isEmpty)
+        #expect(Judgment(of: [], knownShort: known, isQuick: true).failures.isEmpty)
         let unmeasured = Outcome(goal: "G4", title: "a body")
-        #expect(Judgement(of: [unmeasured], knownShort: known, isQuick: true).failures.isEmpty)
+        #expect(Judgment(of: [unmeasured], knownShort: known, isQuick: true).failures.isEmpty)
     }
 }
