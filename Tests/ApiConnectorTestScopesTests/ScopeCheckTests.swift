@@ -22,7 +22,7 @@ struct ScopeCheckTests {
                 for id in 1...2 { _ = try? await shop.value(Tea.self, at: .tea(id: id)) }
             }
         } matching: { issue in
-            issue.sourceLocation?.line == line && "\(issue)".contains("has no answer to it")
+            issue.sourceLocation?.line == line && "\(issue)".contains("has no answer to this request")
         }
     }
 

@@ -131,10 +131,10 @@ struct TestDoubleCheckTests {
             text.contains(
                 """
                 ApiConnectorTesting: The test did not read the issues of the script made at LeakingTests.swift:\(first):
-                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
-                to give one, add
+                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to \
+                this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
-                Its only answer is for
+                The script's only answer is for
                   1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
                      path: "/teas/2" was expected, but "/teas/1" was sent.
                 The answer 200 OK to GET https://shop.example.com:443/teas/2 was never given.
@@ -149,9 +149,9 @@ struct TestDoubleCheckTests {
                 ApiConnectorTesting: The test did not read these issues of the script made at \
                 LeakingTests.swift:\(second):
                 GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
-                to it; to give one, add
+                to this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
-                It has no answers at all.
+                The script has no answers.
 
                 """
             ),
@@ -240,8 +240,8 @@ struct TestDoubleCheckTests {
         #expect(seen == [500, 500, 200])
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
         #expect(
-            error?.detail == "the answers to it are used up: 500 Internal Server Error 2 times (\(place(line))), "
-                + "200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
+            error?.detail == "the answers to this request are used up: 500 Internal Server Error 2 times "
+                + "(\(place(line))), 200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
         )
         #expect(await script.end().map(\.kind) == [.exhausted])
     }
@@ -291,7 +291,7 @@ extension ScriptAdapter {
         }
     }
 
-    /// The tests whose scripts it does not take, and how far behind the mark is the line that it names.
+    /// The tests whose scripts it refuses, and the distance from the mark to the line that the issue names.
     fileprivate var refuses: [String: Int] {
         switch self {
         case .inProcess: [:]

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// An observing wrapper of a user's own, where the built-in one is tested.
+/// A user's observing wrapper, which must pass the tests of the built-in wrapper.
 @Suite(.timeLimit(.minutes(10))) struct MeterTests {
     private let clock = ManualClock()
     private let figures = Figures()

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A cache of a user's own, where the built-in one is tested.
+/// A user's cache, which must pass the tests of the built-in cache.
 @Suite(.timeLimit(.minutes(10))) struct SimpleCacheTests {
     private let arrivals = Arrivals()
     private let events = EventList()

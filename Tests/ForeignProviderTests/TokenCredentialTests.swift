@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A credential wrapper of a user's own, where the built-in one is tested.
+/// A user's credential wrapper, which must pass the tests of the built-in wrapper.
 @Suite(.timeLimit(.minutes(10))) struct TokenCredentialTests {
     private let clock = ManualClock()
     private let refreshes = Arrivals()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inspector
 
-/// Tests of the responses of the inspector's server, and of who may get them.
+/// Tests of the responses of the inspector's server, and of the clients that may get them.
 @Suite struct InspectorServerTests {
     private let transport = SystemProvider()
 

@@ -118,7 +118,7 @@ import Testing
         #expect(result.code.contains(".form(\"p\", p)"))
     }
 
-    @Test func serversWithASchemeAUserOrAHostAsVariablesAreRead() throws {
+    @Test func serversWithVariablesForSchemeUserOrHostAreRead() throws {
         let result = try generated(
             """
             servers:

@@ -25,7 +25,7 @@ final class AttemptHistory: Sendable {
             let scope = shown.count < attempts.count ? "; the last \(shown.count)" : ""
             sentences.append("\(count) failed\(scope): \(list.joined(separator: "; ")).")
         }
-        if let reason = stop?.reason { sentences.append("It was not sent again: \(reason).") }
+        if let reason = stop?.reason { sentences.append("The request was not sent again: \(reason).") }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 

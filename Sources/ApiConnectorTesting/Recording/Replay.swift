@@ -176,9 +176,9 @@ public final class Replay: ResponseSource {
         let index = index(for: request)
         let exchanges = index.exchanges
         let count = index.count(for: sent)
-        var text = "\(name) has no answer to it"
+        var text = "\(name) has no answer to this request"
         if count > 0 {
-            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, already used"
+            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to this request, already used"
         } else if !exchanges.isEmpty {
             let differences = exchanges.map { $0.request.differences(sent) }
             let nearest = exchanges.indices.min { differences[$0].distance < differences[$1].distance }

@@ -238,7 +238,7 @@ import Testing
             "99999999999999999999",
         ]
         var readCount = 0
-        // In a hundred some can be read, whatever the seed.
+        // With every seed, some of a hundred files can be read.
         for _ in 0..<max(SplitMix64.caseCount / 10, 100) {
             var bytes = files.randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -50,7 +50,7 @@ import Testing
         return parts + base64 + ["u007a"]
     }()
 
-    /// A text that a secret may stand in, at any place of an exchange.
+    /// A text that may contain a secret, at any place of an exchange.
     @Test(arguments: forms.indices)
     func checkJ_aPlantedSecretIsInNoFileOrNothingIsSaved(index: Int) async throws {
         let form = Self.forms[index]

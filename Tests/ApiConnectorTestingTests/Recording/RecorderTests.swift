@@ -57,7 +57,7 @@ import Testing
         #expect(error?.kind == .unmatched)
         #expect(
             error?.detail == """
-                shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
+                shop.har has no answer to this request. The nearest is GET https://shop.example.com:443/teas/1
                      path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
                 APICONNECTOR_RECORDING=record to record everything again
@@ -67,7 +67,7 @@ import Testing
         let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
         #expect(
             again?.detail == """
-                shop.har has one answer to it, already used; to record it, run the test once with \
+                shop.har has one answer to this request, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
                 everything again
                 """
@@ -147,7 +147,7 @@ import Testing
         #expect(folder.data("shop.har") == Data("kept".utf8))
     }
 
-    @Test func matchesWhateverTheOrderOfKeysAndQueryItems() async throws {
+    @Test func matchesInAnyOrderOfKeysAndQueryItems() async throws {
         let recorder = try Recorder(file, mode: .record)
         let recorded = TestConnector { _ in .status(201) }.recording(by: recorder)
         func request(_ query: String, _ json: String) throws -> ApiRequest {

@@ -123,7 +123,7 @@ struct ReplayPropertyTests {
         }
     }
 
-    /// Bytes that are a text, or none; without two slashes in a row, behind which a redactor looks for a password.
+    /// Random bytes, as a text or not; without two slashes in a row, because a redactor looks for a password after them.
     private static func bytes(_ random: inout SplitMix64) -> Data {
         let count = Int.random(in: 0...40, using: &random)
         guard Bool.random(using: &random) else {

@@ -105,7 +105,7 @@ struct PastedLineTests {
         )
     }
 
-    /// The printed text, read as Swift reads it, and whatever the request.
+    /// Reads the printed text as Swift reads it, for any request.
     @Test func matchesAnyRequestAndShowsNoSecret() throws {
         var random = SplitMix64.printed()
         var matchedCount = 0, bodyCount = 0

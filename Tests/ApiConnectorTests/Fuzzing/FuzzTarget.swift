@@ -80,7 +80,7 @@ enum FuzzTarget: String, CaseIterable {
 
     /// Links that are written as they were read are read as the same.
     private static func linkFault(_ body: Data) -> String? {
-        guard let url = URL(string: "http://api.example.com/a/b?c=1#d") else { return "the URL is none" }
+        guard let url = URL(string: "http://api.example.com/a/b?c=1#d") else { return "the URL is invalid" }
         let links = LinkFieldParser.links(in: String(decoding: body, as: UTF8.self), of: url)
         for link in links where link.relations.isEmpty || link.relations.contains("") {
             return "\(link) has no relation"

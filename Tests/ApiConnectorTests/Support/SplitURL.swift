@@ -48,7 +48,7 @@ struct SplitURL {
         }
     }
 
-    /// The bytes behind the escapes; nil for a broken escape.
+    /// The unescaped bytes; nil for a broken escape.
     static func decoded(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -150,7 +150,7 @@ import Testing
             waits: [first],
             end: .status(200)
         ),
-        RetryCase("no time at all", answers: [.retryAfter("soon"), .fine], waits: [first], end: .status(200)),
+        RetryCase("not a time", answers: [.retryAfter("soon"), .fine], waits: [first], end: .status(200)),
         RetryCase(
             "longer than the cap",
             answers: [.retryAfter("99999999999999999999"), .fine],
@@ -158,7 +158,7 @@ import Testing
             end: .status(200)
         ),
         RetryCase(
-            "a date behind the cap",
+            "a date after the cap",
             policy: .halfWay { $0.maximumRetryAfter = .seconds(5) },
             answers: [.retryAfter("Fri, 02 Jan 2026 00:00:00 GMT"), .fine],
             waits: [.milliseconds(5250)],

@@ -132,7 +132,7 @@ import Testing
         func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
     }
 
-    @Test func anObjectHasAScaleOfItsOwnAndAStructThatOfItsClock() {
+    @Test func anObjectHasItsOwnScaleAndAStructHasTheScaleOfItsClock() {
         let (one, other) = (ManualClock(), ManualClock())
         let scales = [one, other, BorrowedClock(clock: one), BorrowedClock(clock: other)].map {
             (source: any TimeSource) in

@@ -123,7 +123,7 @@ private enum Ending: CaseIterable {
     var isFailure: Bool { self == .unreachable || self == .broken || self == .unwell }
 }
 
-/// One provider, a few calls one after the other, and a list of who failed when.
+/// One provider, a few calls one after the other, and a list of the failed hosts with their times.
 private struct FailoverModel {
     private let clock = ManualClock()
     private let timers: TimerQueue
