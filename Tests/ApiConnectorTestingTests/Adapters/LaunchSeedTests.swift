@@ -61,7 +61,7 @@ struct LaunchSeedTests {
         try program.say(.event(.entered(1, request)))
         try program.say(.event(.took(declaration: 0, step: 0)))
         try program.say(.event(.held(1, declaration: 0, step: 0)))
-        // One that waits for nobody, so that the script waits for its end.
+        // A request that does not wait for another one, so that the script waits for its end.
         try program.say(.event(.entered(2, request)))
         _ = try await answer.request()
         _ = try await script.nextRequest()

@@ -60,7 +60,7 @@ private enum MachineSleeps {
     /// for as long as the process lives. Its own look at its threads, and the limits of a test's waits, are on another
     /// clock, which never ends a sleep of a task.
     ///
-    /// True elsewhere, where nobody can tell.
+    /// True on other systems, where this cannot be measured.
     static var none: Bool {
         #if os(Linux)
         let folder = URL(filePath: "/proc/self/fdinfo")

@@ -73,7 +73,7 @@ extension Mistake {
 
     /// Mistakes in a test.
     static let tests = [
-        Mistake("an answer that nobody asks for", says: " was never given.") {
+        Mistake("an answer that no request uses", says: " was never given.") {
             try await issue { $0.on(Enveloped()).answer(.status(204)) }
         },
         Mistake("an error of the backend with status 200", says: "decodes the body of a 200 as a value") {

@@ -95,7 +95,7 @@ import Testing
                 "\($0.away)/end"
             } _: {
                 $0.setCredentials(for: scope) { $0.headers[.authorization] = "Bearer hush" }
-                // Another one is for nobody.
+                // The secret goes to no other origin.
                 $0.headers["X-Api-Key"] = $0.isToOwnOrigin == true ? nil : "secret"
             }
             let shown = requests.map { $0.contains("hush") }

@@ -48,7 +48,7 @@ final class HeldServer: DataRequestType {
     /// The numbers of the requests that wait for an answer.
     var held: [Int] { state.withLock { $0.numbers(where: \.isHeld) } }
 
-    /// The numbers of those that are not over.
+    /// The numbers of the requests that have not ended.
     var open: [Int] { state.withLock { $0.numbers(where: \.isOpen) } }
 
     /// How many were open at the same time at most, by host.
@@ -84,7 +84,7 @@ final class HeldServer: DataRequestType {
         body.resume(with: kind.map { .failure(ApiConnectorError($0, "it broke off")) } ?? .success(()))
     }
 
-    /// From now on every request is answered at once, and so are those that are held.
+    /// Answers all held requests and all later requests at once.
     func calmDown() {
         let numbers = state.withLock { state in
             state.isCalm = true

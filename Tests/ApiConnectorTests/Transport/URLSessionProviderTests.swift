@@ -20,7 +20,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    /// Without those that end the process, and those that end one way or the other.
+    /// Without the cases that end the process, and without the cases whose result varies.
     @Test(arguments: [
         "sends a repeated header field once for each value", "keeps repeated header fields separate",
         "sends the first chunk of a source before the source ends",

@@ -237,7 +237,7 @@ import Testing
 
     @Test func aCallWithItsOwnAuthorizationNeedsNoCredential() async throws {
         let login = CallOptions(headers: [.authorization: "Basic YTpi"], validation: .status(401))
-        // Before there was any, when it is refused, and when nobody is signed in.
+        // Before the first credential, after a refused credential, and without a signed-in user.
         let empty = connection(session(nil))
         _ = try await empty.response(at: .auth, options: login)
         let session = session(.bearer("t0"))

@@ -196,7 +196,7 @@ private final class Interleaving: Sendable {
                 try #require(sent.earlierAttempts.count == own.count - 1)
             case .failure(let error):
                 try #require(error.earlierAttempts.count <= max(own.count, 1))
-                // Nobody waits for an attempt that would come too late.
+                // No call waits for an attempt that would start too late.
                 let due = error.earlierAttempts.reduce(.zero) { $0 + $1.duration + $1.wait }
                 if let deadline = call.deadline { try #require(due < deadline, "a useless wait") }
                 try #require(error.kind != .cancelled || canceled.contains(call.number))

@@ -41,7 +41,7 @@ import Testing
         _ = await api.text("/c", method: .post)
         #expect(await api.text() == "one, fresh")
         #expect(await api.text("/b") == "one, fresh")
-        // Nobody knows what a request has changed whose answer was lost.
+        // If the response is lost, the client cannot know whether the request has changed the resource.
         world.answers { _ in throw URLError(.networkConnectionLost) }
         #expect(await api.text("/a", method: .post) == "connectionLost 0")
         world.says("two", "max-age=60")

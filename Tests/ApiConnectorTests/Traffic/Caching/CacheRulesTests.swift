@@ -8,8 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// RFC 9111 and RFC 5861 row by row: what a server answered at some time, what is asked some time later, and what
-/// becomes of that.
+/// RFC 9111 and RFC 5861 row by row: a response, a later request, and the cache's decision.
 @Suite struct CacheRulesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -187,7 +187,7 @@ import Testing
             ["a@0.0", "b@0.0", "c@0.0", "d@10.0"]
         ),
         Case(
-            "those that were sent before it are counted already",
+            "requests that were sent before the response are already counted",
             free,
             [
                 .enter("a"), .enter("b"), .answer("b", 200, ["RateLimit": "\"default\";r=2;t=10"]), .finish("b"),

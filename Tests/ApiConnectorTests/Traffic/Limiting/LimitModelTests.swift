@@ -82,7 +82,7 @@ private struct LanePair {
         try turn()
     }
 
-    /// Everybody goes home, and the lane is as good as new.
+    /// After all requests have ended, the lane is like a new one.
     mutating func end() throws {
         for one in inFlight {
             if !one.isAnswered { lane.answer(one.number, .unknown, nil, now: now) }
