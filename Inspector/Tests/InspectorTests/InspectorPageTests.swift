@@ -321,7 +321,7 @@ struct InspectorPageTests {
         }
     }
 
-    @Test func whatComesIsShownAtOnce() async throws {
+    @Test func newExchangesAreShownAtOnce() async throws {
         let inspector = Inspector()
         try await inspector.serving { _, address in
             let tab = try await Browser().open(address)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func theFeedHasWhatWasAndWhatComes() async throws {
+    @Test func theFeedHasEarlierAndNewExchanges() async throws {
         let inspector = Inspector()
         let provider = TestConnector { _ in .data(Data("tea".utf8)) }.inspected(by: inspector)
         let url = try #require(URL(string: "http://localhost/tea?token=hush-4f2a91c7"))

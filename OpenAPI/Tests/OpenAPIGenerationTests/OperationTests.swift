@@ -78,7 +78,7 @@ import Testing
         #expect(code.contains("form.add(\"f\", f)\n"))
     }
 
-    @Test func whatIsDroppedHasAWarning() throws {
+    @Test func ignoredPartsHaveAWarning() throws {
         let result = try generated(
             """
             oops: 1

@@ -99,7 +99,7 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
     }
 
-    @Test func whatIsCachedAndFreshAsksOnceForWhatNoCacheKeeps() async throws {
+    @Test func cachedAndFreshSendsOneRequestForAnUncacheableResponse() async throws {
         let server = TestConnector { _ in .json([1]) }.caching(in: MemoryCacheStorage())
         let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
         for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
@@ -108,7 +108,7 @@ import Testing
         #expect(counts.all == [1, 1])
     }
 
-    @Test func whatIsCachedAndFreshAsksOnceWithoutACache() async throws {
+    @Test func cachedAndFreshSendsOneRequestWithoutACache() async throws {
         for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
             #expect(news.value == [1])
         }

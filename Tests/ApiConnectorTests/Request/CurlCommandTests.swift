@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import TestSupport
 import Testing
 
 #if os(macOS) || os(Linux)
@@ -61,7 +62,7 @@ import Testing
         #expect(call.input == data)
     }
 
-    @Test func passesWhatCurlWouldReadInItsOwnWay() throws {
+    @Test func disablesCurlsOwnSyntax() throws {
         let globs = try FakeCurl.run(try request("http://[::1]/a").curlCommand())
         #expect(globs.arguments == ["--globoff", "--url", "http://[::1]/a"])
         let dots = try FakeCurl.run(try request("http://h/a/../b").curlCommand())

@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [
         "1,2,3", "\"a,b\",\"]\",\"[\\\"\"", "null,null", "true,false", "[],[[1,2],[3]],{\"a\":{}}", "1.5e3,-0,12e-1",
     ])
-    func takesWhatJSONHas(_ elements: String) async throws {
+    func acceptsAllJSON(_ elements: String) async throws {
         let text = Data("[\(elements)]".utf8)
         let whole = try JSONDecoder().decode([JSONValue?].self, from: text)
         let found = await ApiConnectorTests.elements(of: JSONValue?.self, .elements, in: [text])

@@ -132,7 +132,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         #expect(try await value == ["third"])
     }
 
-    @Test func aWrapperChangesTheLimitsOfWhatItSends() async throws {
+    @Test func aWrapperChangesTheLimitsOfItsRequests() async throws {
         let seen = Locked<[Timeouts]>([])
         let transport = TestConnector { request in
             seen.withLock { $0.append(request.timeouts) }
