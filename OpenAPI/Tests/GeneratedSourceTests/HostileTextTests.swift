@@ -9,7 +9,7 @@ import Testing
 /// Tests that a document's text cannot become code.
 ///
 /// Hostile text produces the same declarations as plain text.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HostileTextTests {
     /// A document with a name at each place whose text is used in the generated code.
     private static func document(_ names: [Place: String]) -> Data {

@@ -118,7 +118,7 @@ package final class LoopbackConnection: Sendable {
         try sendChunk(Data(text.utf8))
     }
 
-    /// Blocks until the gate is open, for at most 180 seconds.
+    /// Blocks until the gate is open, for at most 600 seconds.
     ///
     /// If the server is stopped, the wait ends.
     @available(*, noasync, message: "Await the gate's opened() instead of blocking a thread of the pool.")

@@ -152,7 +152,7 @@ struct ScriptServerTests {
         _ = try await script.nextRequest()
         call.cancel()
         _ = await call.value
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
     }
 

@@ -241,7 +241,7 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
     private static let photo = "#/paths/~1photos/post/requestBody/content/multipart~1form-data/schema"
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestCheckTests {
     @Test(arguments: RequestCase.operations + RequestCase.parameters + RequestCase.bodies)
     func aRequestIsComparedWithItsOperation(_ request: RequestCase) async throws {

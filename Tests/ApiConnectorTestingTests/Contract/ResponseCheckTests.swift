@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseCheckTests {
     private func violations(_ line: String, _ answer: TestConnectorResponse) async throws -> [String] {
         let body: RequestBody = line.hasPrefix("POST") ? .json(["name": "x"]) : .empty

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeBackendTests {
     private static let requests: [(String, HTTPHeaders, RequestBody)] = [
         ("GET /teas?page=1", [:], .empty),
@@ -106,7 +106,7 @@ struct FakeBackendTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchemaValuesTests {
     private func node(_ schema: String) throws -> JSONNode {
         JSONDocument(try #require(JSONValue(document: Data(schema.utf8)))).rootNode

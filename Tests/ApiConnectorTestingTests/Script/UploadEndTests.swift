@@ -26,7 +26,7 @@ struct UploadEndTests {
         await upload.begun.value()
         #expect(!script.isIdle)
 
-        async let issues = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(600))
         upload.end.set(())
         #expect(try await call.value == 201)
         #expect(await issues.isEmpty)
@@ -63,7 +63,7 @@ struct UploadEndTests {
         call.cancel()
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
         upload.end.set(())
     }
@@ -82,7 +82,7 @@ struct UploadEndTests {
         clock.advance(by: .seconds(60))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .stalled)
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         upload.end.set(())
     }
 
@@ -115,7 +115,7 @@ struct UploadEndTests {
         let socket = try await halfAnUpload(to: try ScriptServer(script))
         #expect(!script.isIdle)
 
-        async let issues = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(600))
         try socket.send(Data("een".utf8))
         #expect(try await socket.next().hasPrefix("HTTP/1.1 201 Created\r\n"))
         #expect(await issues.isEmpty)
@@ -138,7 +138,7 @@ struct UploadEndTests {
         let script = Script(for: Shop.self, in: .test)
         let socket = try await halfAnUpload(to: try ScriptServer(script))
         socket.close()
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
     }
 
@@ -156,7 +156,7 @@ struct UploadEndTests {
         await input.begun.value()
         #expect(!script.isIdle)
 
-        async let issues = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(600))
         input.end.set(())
         #expect(try await call.value?.statusCode == 201)
         #expect(await issues.isEmpty)

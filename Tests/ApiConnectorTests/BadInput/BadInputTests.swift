@@ -15,7 +15,11 @@ import Testing
         NetworkConnector(
             environment: Place(host: LoopbackServer.host, port: port),
             provider: wire.transport,
-            configuration: ConnectionConfiguration(headers: headers, maximumBodyByteCount: 1000)
+            configuration: ConnectionConfiguration(
+                headers: headers,
+                maximumBodyByteCount: 1000,
+                timeouts: .unlimited
+            )
         )
     }
 
@@ -138,7 +142,7 @@ import Testing
                 environment: web.place,
                 provider: web.provider,
                 router: Endpoint<ApiPath>.self,
-                configuration: ConnectionConfiguration(maximumBodyByteCount: 1000)
+                configuration: ConnectionConfiguration(maximumBodyByteCount: 1000, timeouts: .unlimited)
             )
             let error = try await failure { () throws(ApiConnectorError) in
                 try await api.value(Item.self, at: Endpoint("/it"))

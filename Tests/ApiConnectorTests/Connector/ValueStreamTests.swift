@@ -58,7 +58,8 @@ import Testing
         let api = NetworkConnector(
             environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
-            router: Endpoint<ApiPath>.self
+            router: Endpoint<ApiPath>.self,
+            configuration: .patient
         )
         let loop = Task { () async throws(ApiConnectorError) -> [Int] in
             try await values(api.stream(of: Int.self, at: Endpoint("/silent")))

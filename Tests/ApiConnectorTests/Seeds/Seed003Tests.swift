@@ -37,7 +37,7 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
     let api: NetworkConnector<Provider, OrderRouter>
 
     init(_ provider: Provider, at place: Place = Place()) {
-        api = NetworkConnector(environment: place, provider: provider)
+        api = NetworkConnector(environment: place, provider: provider, configuration: .patient)
     }
 
     /// The text that a person reads.

@@ -193,15 +193,3 @@ extension ApiRequest {
     /// The path and the user of the request.
     var subject: String { "\(url.path()) as \(headers[.authorization] ?? "nobody")" }
 }
-
-/// Yields to other tasks until a condition is true, and records an issue after two minutes.
-func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () async -> Bool) async {
-    let end = ContinuousClock.now + .seconds(120)
-    while await !isSo() {
-        guard ContinuousClock.now < end else {
-            Issue.record("it has not come about", sourceLocation: location)
-            return
-        }
-        await Task.yield()
-    }
-}

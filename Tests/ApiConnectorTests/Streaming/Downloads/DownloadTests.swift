@@ -172,7 +172,8 @@ import Testing
             let api = NetworkConnector(
                 environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: SystemProvider(),
-                router: Endpoint<ApiPath>.self
+                router: Endpoint<ApiPath>.self,
+                configuration: .patient
             )
             let before = try ProcessFootprint()
             let file = try await api.download(at: Endpoint("/"), to: folder.file("large")).file()

@@ -84,8 +84,19 @@ import Testing
         world.clock.advance(by: .seconds(60))
         for number in 0...count { #expect(await api.text("/\(number)") == "/\(number) as nobody, stale") }
         try await server.has(2 * count + 1)
-        for _ in 0..<1000 { await Task.yield() }
         #expect(server.requests.count == 2 * count + 1)
         server.calmDown()
+    }
+
+    @Test func aRenewalBeyondTheLimitDoesNotStart() throws {
+        let cache = ResponseCache(MemoryCacheStorage(), maximumBodyByteCount: 1000)
+        let timers = TimerQueue.on(world.clock)
+        let count = ResponseCache.maximumRenewalCount
+        let places = (0...count).compactMap { cache.place(of: .made(path: "/\($0)", on: timers)) }
+        try #require(places.count == count + 1)
+        #expect(places.map(cache.beginRenewal) == Array(repeating: true, count: count) + [false])
+        #expect(!cache.beginRenewal(at: places[0]))
+        cache.endRenewal(at: places[0])
+        #expect(cache.beginRenewal(at: places[count]))
     }
 }

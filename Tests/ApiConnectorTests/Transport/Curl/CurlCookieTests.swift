@@ -162,7 +162,7 @@ import Testing
         let server = try LoopbackServer.responding { request in
             LoopbackResponse(headers: request.header("X-Sets") == nil ? [] : row.fields.map { ("Set-Cookie", $0) })
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.cookies = .inMemory
         configuration.proxy = .url(server.url())
         let provider = CurlProvider(configuration: configuration)
@@ -176,7 +176,7 @@ import Testing
     /// RFC 6265, section 5.4: a request has one field `Cookie`.
     @Test func aCookieOfTheCallerIsInTheSameField() async throws {
         let server = try LoopbackServer.responding { _ in LoopbackResponse(headers: [("Set-Cookie", "a=1")]) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.cookies = .inMemory
         let provider = CurlProvider(configuration: configuration)
         for headers: HTTPHeaders in [[:], ["Cookie": "b=2"], [:]] {

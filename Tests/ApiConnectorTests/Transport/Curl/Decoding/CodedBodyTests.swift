@@ -14,7 +14,7 @@ import Testing
         _ decompression: CurlConfiguration.Decompression = .standard,
         _ libraries: DecodingLibraries = .system
     ) -> CurlProvider {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.decompression = decompression
         return CurlProvider(configuration: configuration, libraries: libraries)
     }
