@@ -15,6 +15,8 @@ struct Command: ParsableCommand {
     )
 }
 
+extension OpenAPIGeneration.Configuration.Access: ExpressibleByArgument {}
+
 /// The options that several subcommands share.
 struct DocumentOptions: ParsableArguments {
     @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")
@@ -25,6 +27,9 @@ struct DocumentOptions: ParsableArguments {
 
     @Option(help: "The API's name in the names of types; by default the document's title.")
     var name: String?
+
+    @Option(help: "The access level of the generated code; by default that of the configuration, or internal.")
+    var access: OpenAPIGeneration.Configuration.Access?
 
     @Option(parsing: .upToNextOption, help: "Generates only operations with these tags.")
     var tags: [String] = []
@@ -55,6 +60,7 @@ struct DocumentOptions: ParsableArguments {
         var configuration = OpenAPIGeneration.Configuration()
         if let config { configuration = try OpenAPIGeneration.Configuration(contentsOf: URL(filePath: config)) }
         if let name { configuration.name = name }
+        if let access { configuration.access = access }
         configuration.tags.formUnion(tags)
         configuration.paths += paths
         configuration.operations.formUnion(operations)

@@ -40,7 +40,10 @@ final class Warnings {
     private var known: Set<Warning> = []
 
     func add(_ node: Node, _ sentence: String) {
-        let warning = Warning(pointer: node.pointer, sentence: sentence)
+        add(Warning(pointer: node.pointer, sentence: sentence))
+    }
+
+    func add(_ warning: Warning) {
         if known.insert(warning).inserted { all.append(warning) }
     }
 }

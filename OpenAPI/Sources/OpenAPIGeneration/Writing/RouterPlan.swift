@@ -20,6 +20,17 @@ final class RouterPlan {
         self.tag = tag
         self.documentation = documentation
     }
+
+    /// The router with some of its operations; nil if it has none of them.
+    ///
+    /// Its errors stay those of all operations, so that their type stays the same.
+    func part(_ isSelected: (Operation) -> Bool) -> RouterPlan? {
+        let part = RouterPlan(name: name, tag: tag, documentation: documentation)
+        part.functions = functions.filter { isSelected($0.operation) }
+        part.failure = failure
+        part.failures = failures
+        return part.functions.isEmpty ? nil : part
+    }
 }
 
 /// A function that makes the call of an operation.

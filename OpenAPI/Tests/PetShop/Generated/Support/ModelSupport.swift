@@ -3,13 +3,13 @@
 import ApiConnector
 
 /// A model of a request's body.
-nonisolated protocol RequestModel: Encodable, Sendable {}
+public nonisolated protocol RequestModel: Encodable, Sendable {}
 
 /// A model of a response's body.
-nonisolated protocol ResponseModel: Decodable, Sendable {}
+public nonisolated protocol ResponseModel: Decodable, Sendable {}
 
 /// A set of values that may grow: values that the document does not list are kept.
-nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
+public nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
 where RawValue: CustomStringConvertible & Sendable {
     /// Makes a value; the document need not list it.
     init(rawValue: RawValue)
@@ -17,28 +17,28 @@ where RawValue: CustomStringConvertible & Sendable {
 
 nonisolated extension OpenEnum {
     /// Makes a value; the document need not list it.
-    init(_ rawValue: RawValue) {
+    public init(_ rawValue: RawValue) {
         self.init(rawValue: rawValue)
     }
 
     /// The raw value.
-    var parameterText: ParameterText { .text(rawValue.description) }
+    public var parameterText: ParameterText { .text(rawValue.description) }
 }
 
 /// A value that can be null; it is also optional if it can be omitted.
-nonisolated enum Nullable<Value> {
+public nonisolated enum Nullable<Value> {
     /// Null.
     case null
     /// A value.
     case value(Value)
 
     /// Makes a value; nil becomes null.
-    init(_ value: Value?) {
+    public init(_ value: Value?) {
         self = value.map(Self.value) ?? .null
     }
 
     /// The value; nil for null.
-    var value: Value? {
+    public var value: Value? {
         if case .value(let value) = self { value } else { nil }
     }
 }
@@ -49,7 +49,7 @@ nonisolated extension Nullable: Hashable where Value: Hashable {}
 
 nonisolated extension Nullable: Encodable where Value: Encodable {
     /// Writes the value or null.
-    func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
     }
@@ -57,7 +57,7 @@ nonisolated extension Nullable: Encodable where Value: Encodable {
 
 nonisolated extension Nullable: Decodable where Value: Decodable {
     /// Reads a value or null.
-    init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = container.decodeNil() ? .null : .value(try container.decode(Value.self))
     }
@@ -75,24 +75,24 @@ nonisolated extension KeyedDecodingContainer {
 
 /// Stores a value out of line, for a model that contains itself.
 @dynamicMemberLookup
-nonisolated indirect enum Indirect<Value> {
+public nonisolated indirect enum Indirect<Value> {
     /// The value.
     case value(Value)
 
     /// Wraps a value.
-    init(_ value: Value) {
+    public init(_ value: Value) {
         self = .value(value)
     }
 
     /// The value.
-    var value: Value {
+    public var value: Value {
         switch self {
         case .value(let value): value
         }
     }
 
     /// A property of the value.
-    subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
+    public subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
         value[keyPath: property]
     }
 }
@@ -103,27 +103,27 @@ nonisolated extension Indirect: Hashable where Value: Hashable {}
 
 nonisolated extension Indirect: Encodable where Value: Encodable {
     /// Writes the value.
-    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
 nonisolated extension Indirect: Decodable where Value: Decodable {
     /// Reads the value.
-    init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
+    public init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
 }
 
 /// The name of any member.
-nonisolated struct AnyKey: CodingKey {
+public nonisolated struct AnyKey: CodingKey {
     /// The name.
-    let stringValue: String
+    public let stringValue: String
 
     /// Nil.
-    var intValue: Int? { nil }
+    public var intValue: Int? { nil }
 
     /// Makes a name.
-    init(stringValue: String) { self.stringValue = stringValue }
+    public init(stringValue: String) { self.stringValue = stringValue }
 
     /// Makes a name from a number.
-    init(intValue: Int) { stringValue = String(intValue) }
+    public init(intValue: Int) { stringValue = String(intValue) }
 }
 
 nonisolated extension Decoder {
