@@ -79,13 +79,14 @@ final class LimitLanes: Sendable {
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }
         }
-        if let obstacle {
-            request.report(.limited(for: request.timeSource.now - start, because: obstacle.rawValue))
-        }
+        let wait = request.timeSource.now - start
+        if let obstacle { request.report(.limited(for: wait, because: obstacle.rawValue)) }
         switch outcome {
-        case .success(let number): return LimitSlot(self, key, number, request.timeSource)
-        case .failure(let error):
-            throw error.request == nil ? ApiConnectorError(error.kind, error.detail, request: request) : error
+        case .success(let number): return LimitSlot(self, key, number, request.timeSource, after: wait)
+        case .failure(var error):
+            if error.request == nil { error = ApiConnectorError(error.kind, error.detail, request: request) }
+            error.timesRecord = TransportTimesRecord().adding(wait: wait)
+            throw error
         }
     }
 

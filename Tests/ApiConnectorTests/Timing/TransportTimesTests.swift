@@ -42,6 +42,17 @@ import Testing
         #expect(times.total == .seconds(21))
     }
 
+    @Test func aProviderThatLetsARequestWaitAddsToTheTransportsWait() {
+        let inner = TransportTimesRecord()
+        let outer = inner.adding(wait: .seconds(2)).adding(wait: .seconds(1))
+        #expect(outer.times?[.waiting] == .seconds(3))
+        outer.update { $0[.waiting] = .milliseconds(500) }
+        inner.update { $0[.receiving] = .seconds(4) }
+        #expect(outer.times?[.waiting] == .milliseconds(3_500))
+        #expect(outer.times?.total == .milliseconds(7_500))
+        #expect(inner.times?.total == .milliseconds(4_500))
+    }
+
     @Test func namesOfProtocolsAreVersions() {
         #expect(
             ["http/1.1", "h2", "h3", "HTTP/1.0", "spdy/3", nil].map(TransportTimes.httpVersion)
