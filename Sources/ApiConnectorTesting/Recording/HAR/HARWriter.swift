@@ -54,8 +54,7 @@ enum HARWriter {
             url: exchange.url,
             headers: pairs(exchange.headers),
             body: exchange.body,
-            mediaType: exchange.mediaType?.description,
-            isForm: exchange.mediaType?.subtype == MediaType.form.subtype
+            mediaType: exchange.mediaType?.description
         )
     }
 
