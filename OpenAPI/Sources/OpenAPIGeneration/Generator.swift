@@ -127,18 +127,18 @@ public struct Generator {
             components: components(),
             renames: configuration.renames
         )
-        let routers = isPart ? allRouters.compactMap { $0.part(configuration.selects) } : allRouters
-        if isPart {
-            let kept = schemas.keep(only: routers.flatMap(types))
-            for warning in schemas.warnings.all where kept.contains(warning.pointer) { warnings.add(warning) }
-        }
         try Conformances(configuration: configuration, schemas: schemas).choose()
         let pages = PagePlanner(
             specification: specification,
             configuration: configuration,
             modelWriter: ModelWriter(configuration: configuration)
         )
-        try pages.plan(routers)
+        try pages.plan(allRouters)
+        let routers = isPart ? allRouters.compactMap { $0.part(configuration.selects) } : allRouters
+        if isPart {
+            let kept = schemas.keep(only: routers.flatMap(types))
+            for warning in schemas.warnings.all where kept.contains(warning.pointer) { warnings.add(warning) }
+        }
         return Plan(
             warnings: warnings,
             specification: specification,

@@ -80,7 +80,7 @@ public struct Interface: Sendable {
                 exchanges[function.operation.title] = Exchange(function.operation, specification)
             }
         }
-        for declaration in declarations where !declaration.usage.isEmpty {
+        for declaration in declarations where declaration.isGenerated {
             var model = Model(
                 isSent: !declaration.usage.isDisjoint(with: [.request, .parameter, .form]),
                 isReceived: declaration.usage.contains(.response),

@@ -25,7 +25,7 @@ extension SchemaReader {
         if let parent = declaration.parent, parent.usage.isEmpty { mark(parent, inner) }
     }
 
-    /// Removes the usage of all declarations that these types do not need.
+    /// Omits all declarations that these types do not need.
     ///
     /// - Returns: The JSON pointers of the schemas of the other declarations.
     func keep(only types: [TypeUse]) -> Set<String> {
@@ -43,7 +43,9 @@ extension SchemaReader {
             // A nested type is written within its parent.
             if let parent = declaration.parent { stack.append(parent) }
         }
-        for declaration in declarations where !kept.contains(ObjectIdentifier(declaration)) { declaration.usage = [] }
+        for declaration in declarations where !kept.contains(ObjectIdentifier(declaration)) {
+            declaration.isOmitted = true
+        }
         return Set(declarations.filter { kept.contains(ObjectIdentifier($0)) }.map(\.node.pointer))
     }
 

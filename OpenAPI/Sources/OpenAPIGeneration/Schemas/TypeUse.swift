@@ -47,6 +47,8 @@ final class Declaration {
     var owner: String?
     var documentation: String?
     var usage = Usage()
+    /// Whether the type is not generated, because the selected operations do not need it.
+    var isOmitted = false
     /// Whether another type has the same schema, for example because a form is also JSON.
     var isCopy = false
     /// Whether the type contains itself through a union.
@@ -93,6 +95,9 @@ final class Declaration {
         case .enumeration, .pending, .opaque: []
         }
     }
+
+    /// Whether the type is generated.
+    var isGenerated: Bool { !usage.isEmpty && !isOpaque && !isOmitted }
 
     var outermost: Declaration { parent?.outermost ?? self }
 

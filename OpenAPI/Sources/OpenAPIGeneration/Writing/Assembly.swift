@@ -78,16 +78,34 @@ struct Assembly {
         for router in routers {
             onProgress(.source(files.count + 1))
             files += self.files(of: router)
-            files += self.files(of: used.filter { $0.owner == router.name }, named: "Models/\(router.name)Models")
+        }
+        // A type for patches is in the file of the first router that uses it, which can be outside a part.
+        for (owner, models) in Dictionary(grouping: used, by: \.owner) {
+            guard let owner else { continue }
+            files += self.files(of: models, named: "Models/\(owner)Models")
         }
         return files.sorted { $0.name < $1.name }
     }
 
     /// The files of models, each in the folder of its module.
+    ///
+    /// All models of the document are split, so that each model of a part is in the same file as in the whole.
     private func files(of declarations: [Declaration], named name: String) -> [Generator.File] {
         Dictionary(grouping: declarations) { modules.folder(of: $0) }.flatMap { folder, members in
-            split(members.map { ($0.name, text(of: $0)) }, name: folder + name, maximum: configuration.maximumLineCount)
+            let pieces = members.sorted { $0.name < $1.name }.map { declaration in
+                Piece(name: declaration.name, lineCount: lineCount(of: declaration), content: declaration)
+            }
+            return parts(pieces, maximum: configuration.maximumLineCount - 10).compactMap { suffix, group in
+                let texts = group.filter(\.isGenerated).map(text)
+                return texts.isEmpty ? nil : file(folder + name + suffix, texts.joined(separator: "\n\n"))
+            }
         }
+    }
+
+    private func lineCount(of declaration: Declaration) -> Int {
+        var writer = SourceWriter()
+        ModelWriter(configuration: configuration, writesOmitted: true).write(declaration, to: &writer)
+        return writer.lines.count + 1
     }
 
     private func file(_ name: String, _ text: String) -> Generator.File {
@@ -156,14 +174,17 @@ struct Assembly {
         var writer = SourceWriter()
         routerWriter.write(router, to: &writer)
         let type = writer.lines.joined(separator: "\n")
-        let pieces = router.functions.map { function in
+        // The whole router is split, so that each function of a part is in the same file as in the whole.
+        let pieces = (router.whole ?? router).functions.map { function in
             var writer = SourceWriter()
             routerWriter.write([function], of: router, to: &writer)
             return Piece(name: function.name, lineCount: writer.lines.count, content: function)
         }
         let groups = parts(pieces, maximum: configuration.maximumLineCount - 40)
         var files: [Generator.File] = []
-        for (suffix, functions) in groups {
+        for (suffix, members) in groups {
+            let functions = members.filter { configuration.selects($0.operation) }
+            if functions.isEmpty, !members.isEmpty { continue }
             var writer = SourceWriter()
             routerWriter.write(functions, of: router, to: &writer)
             let text = writer.lines.joined(separator: "\n")
@@ -173,20 +194,8 @@ struct Assembly {
                 files.append(file(folder + "Routers/\(router.name)\(suffix)", String(text.drop { $0 == "\n" })))
             }
         }
-        if groups.allSatisfy({ !$0.0.isEmpty }) { files.append(file(folder + "Routers/\(router.name)", type)) }
+        if groups.allSatisfy({ !$0.suffix.isEmpty }) { files.append(file(folder + "Routers/\(router.name)", type)) }
         return files
-    }
-
-    /// The files of declarations, which are sorted by name.
-    private func split(_ texts: [(name: String, text: String)], name: String, maximum: Int) -> [Generator.File] {
-        if texts.isEmpty { return [] }
-        let sorted = texts.sorted { $0.name < $1.name }
-        let pieces = sorted.map { item in
-            Piece(name: item.name, lineCount: item.text.utf8.count { $0 == UInt8(ascii: "\n") } + 2, content: item.text)
-        }
-        return parts(pieces, maximum: maximum - 10).map { suffix, texts in
-            file(name + suffix, texts.joined(separator: "\n\n"))
-        }
     }
 
     /// Code that is not split.

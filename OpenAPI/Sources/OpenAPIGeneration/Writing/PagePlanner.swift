@@ -77,6 +77,7 @@ struct PagePlanner {
                         continue
                     }
                 }
+                guard configuration.selects(operation) else { continue }
                 warnings.add(
                     link.value,
                     "this link is ignored, because it does not name the cursor of its own operation"

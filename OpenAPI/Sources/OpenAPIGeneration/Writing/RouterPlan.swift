@@ -14,6 +14,8 @@ final class RouterPlan {
     /// The types of the backend's errors, in the order of the document.
     var failures: [(type: TypeUse, node: Node)] = []
     var functionNames: NameSet = ["cursor"]
+    /// The router with all operations; nil for a router that is not a part.
+    private(set) var whole: RouterPlan?
 
     init(name: String, tag: String, documentation: String?) {
         self.name = name
@@ -29,6 +31,7 @@ final class RouterPlan {
         part.functions = functions.filter { isSelected($0.operation) }
         part.failure = failure
         part.failures = failures
+        part.whole = self
         return part.functions.isEmpty ? nil : part
     }
 }
