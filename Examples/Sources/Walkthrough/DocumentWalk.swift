@@ -5,7 +5,7 @@
 package import ApiConnector
 import ApiConnectorTesting
 import BlogClient
-package import Foundation
+import Foundation
 
 /// The generator of the package OpenAPI.
 ///

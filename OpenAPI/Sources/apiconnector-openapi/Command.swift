@@ -15,8 +15,6 @@ struct Command: ParsableCommand {
     )
 }
 
-extension OpenAPIGeneration.Configuration.Access: ExpressibleByArgument {}
-
 /// The options that several subcommands share.
 struct DocumentOptions: ParsableArguments {
     @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")
@@ -28,7 +26,19 @@ struct DocumentOptions: ParsableArguments {
     @Option(help: "The API's name in the names of types; by default the document's title.")
     var name: String?
 
-    @Option(help: "The access level of the generated code; by default that of the configuration, or internal.")
+    @Option(
+        help: ArgumentHelp(
+            "The access level of the generated code: internal, package or public.",
+            discussion: "By default, it is the configuration's, or internal.",
+            valueName: "level"
+        ),
+        transform: { text in
+            guard let access = OpenAPIGeneration.Configuration.Access(rawValue: text) else {
+                throw ValidationError("the access level must be internal, package or public")
+            }
+            return access
+        }
+    )
     var access: OpenAPIGeneration.Configuration.Access?
 
     @Option(parsing: .upToNextOption, help: "Generates only operations with these tags.")
