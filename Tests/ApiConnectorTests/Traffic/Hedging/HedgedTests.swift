@@ -213,9 +213,10 @@ import Testing
     @Test func aRefreshIsSentOnce() async throws {
         let provider = server.hedging(Self.policy)
         let counter = SleepCounter(clock)
-        let request = ApiRequest.made(on: TimerQueue.on(counter))
+        let timers = TimerQueue.on(counter)
+        let request = ApiRequest.made(on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await provider.response(for: request)
+            _ = try await provider.response(for: .made(on: timers))
             return .bearer("new")
         }
         let call = Task { try await session.credential(for: request) }
