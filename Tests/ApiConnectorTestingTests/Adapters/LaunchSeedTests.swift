@@ -67,7 +67,7 @@ struct LaunchSeedTests {
         _ = try await script.nextRequest()
         _ = try await script.nextRequest()
         program.socket.close()
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled", "cancelled"])
     }
 

@@ -267,7 +267,8 @@ import Testing
             let api = NetworkConnector(
                 environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: bearing,
-                router: Endpoint<String>.self
+                router: Endpoint<String>.self,
+                configuration: .patient
             )
             let error = try await Self.failure { _ = try await api.value(Model.self, at: Endpoint(path: "/p")) }
             #expect(error.description.contains("Incorrect API key provided: REDACTED."))
