@@ -255,7 +255,7 @@ import Testing
             switch request.target {
             case "/posts": page("[1]", link: "<posts?page=2>; rel=next")
             case "/posts?page=2": page("[2]", link: "<posts?page=3>; rel=next")
-            case "/posts?page=3": page("[3]", link: "<\(away.withLock { $0 })/posts>; rel=next")
+            case "/posts?page=3": page("[3]", link: "<\(away.withLock { $0 })/more>; rel=next")
             default: page("[4]")
             }
         }
