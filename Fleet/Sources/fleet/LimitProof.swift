@@ -38,6 +38,9 @@ struct LimitProof {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let times = arrivals.times
         problems += judge(counts, times, seconds)
+        if periods.contains(where: { $0.lowerBound > times.last ?? 0 }) {
+            problems.append("the calls ended before the last disturbance")
+        }
         problems += judgeWindows(Windows(times: times, disturbances: periods))
         if disturbances == nil {
             problems += try judgeRoundTrips(redis)
