@@ -75,9 +75,8 @@ struct ConcurrencyProof {
         let processTime =
             (killTime - start) * load.processCount + (end - killTime) * (load.processCount - Self.killedCount)
         let bound = Int(processTime * 20 / .milliseconds(refreshInterval)) + load.processCount * 10
-        print(
-            "  \(roundTripCount) round trips to Redis, at most \(bound); one in \(callCount / max(roundTripCount, 1)) calls"
-        )
+        let share = callCount / max(roundTripCount, 1)
+        print("  \(roundTripCount) round trips to Redis, at most \(bound); one in \(share) calls")
         if roundTripCount > bound { problems.append("\(roundTripCount) round trips, and \(bound) are allowed") }
         return problems
     }

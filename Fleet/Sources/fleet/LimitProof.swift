@@ -53,8 +53,9 @@ struct LimitProof {
 
     private func judge(_ counts: CallCounts, _ times: [UInt64], _ seconds: Double) -> [String] {
         var problems = counts.failures.prefix(3).map { "a call failed: \($0)" }
+        let rate = Int(Double(times.count) / seconds)
         print(
-            "  \(counts.successCount) calls answered in \(seconds.text) s, \(Int(Double(times.count) / seconds)) a second;"
+            "  \(counts.successCount) calls answered in \(seconds.text) s, \(rate) a second;"
                 + " limit: \(load.rate) a second"
         )
         print(

@@ -16,7 +16,8 @@ struct Windows {
 
     /// The half-open window of a length that is nearest to its bound, or that exceeds it most; nil if there is none.
     ///
-    /// The windows are between the first and the last call. If the calls took less than the length, there is one window.
+    /// The windows are between the first and the last call. If the calls took less than the length, there is one
+    /// window.
     ///
     /// - Parameter isDisturbed: Whether to look at the windows with a disturbance, or at those without one.
     func fullest(of length: UInt64, isDisturbed: Bool, under load: Load) -> Content? {
