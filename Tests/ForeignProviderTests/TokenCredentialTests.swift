@@ -152,6 +152,48 @@ import Testing
         )
     }
 
+    /// The code that fetches the token marks nothing itself.
+    @Test func eachRequestOfARefreshIsMarked() async throws {
+        let later = Later()
+        let server = TestConnector { [seen] request in
+            seen.note(request)
+            return request.url.path() == "/token" ? .json("t2") : Self.answer(request)
+        }
+        let tokens = TokenStore("t1") {
+            try await #require(later.value).value(String.self, at: Route("/token", .post))
+        }
+        let api = ConcurrencyLimit(1, TokenCredential(wrapped: server, tokens: tokens)).connected(on: clock)
+        later.value = api
+        #expect(try await api.value(String.self, at: Route("/a")) == "done")
+        #expect(seen.all.count == 3)
+        later.value = nil
+    }
+
+    @Test func aValueThatIsSetReplacesTheMarkOfARefresh() async throws {
+        let tokens = TokenStore("t1") { "t2" }
+        let url = try #require(URL(string: "http://api.example.com/a"))
+        await ApiRequest.markingCredentialRefresh(of: tokens) {
+            var request = ApiRequest(url: url)
+            #expect(request.isCredentialRefresh)
+            request.isCredentialRefresh = false
+            #expect(!request.isCredentialRefresh)
+            #expect(request.isCredentialRefresh(of: tokens))
+            #expect(!request.isCredentialRefresh(of: self.refreshes))
+        }
+    }
+
+    @Test func onlyRequestsThatARefreshCreatesAreMarked() async throws {
+        let tokens = TokenStore("t1") { "t2" }
+        let url = try #require(URL(string: "http://api.example.com/a"))
+        let request = ApiRequest(url: url)
+        await ApiRequest.markingCredentialRefresh(of: tokens) {
+            #expect(!request.isCredentialRefresh)
+            // So that the source does not wait for its own refresh.
+            #expect(request.isCredentialRefresh(of: tokens))
+        }
+        #expect(!request.isCredentialRefresh(of: tokens))
+    }
+
     @Test func aFailedRefreshFailsTheCall() async throws {
         let api = api { throw ApiConnectorError(.credentialsUnavailable, "no user is signed in") }
         let error = await outcome { try await api.data(at: Route("/a")) }

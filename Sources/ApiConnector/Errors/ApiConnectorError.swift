@@ -56,8 +56,11 @@ public struct ApiConnectorError: Error, Sendable {
     /// The problem details (RFC 9457), if the response has their media type.
     public internal(set) var problem: ProblemDetails?
 
-    /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection.
-    var isPermanent = false
+    /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection;
+    /// false by default.
+    ///
+    /// A retrying provider does not repeat such a request. Your own transport can set it.
+    public var isPermanent = false
 
     /// Advice on the cause, if the cause is known; nil uses the kind's advice, and an empty text shows no advice.
     var knownAdvice: String?

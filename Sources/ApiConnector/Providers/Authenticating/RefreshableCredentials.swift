@@ -79,7 +79,7 @@ public final class RefreshableCredentials: CredentialSource {
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or the error that ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
-        if request.values.credentialRefreshes.contain(self) || CredentialRefreshes.current.contain(self) { return nil }
+        if request.isCredentialRefresh(of: self) { return nil }
         let now = timers.timeSource.now
         let date = timers.timeSource.date
         let decision = state.withLock { state in
@@ -148,14 +148,14 @@ public final class RefreshableCredentials: CredentialSource {
         replacing old: ApiCredential?,
         after predecessor: Task<Void, Never>?
     ) -> Task<Void, Never> {
-        let mark = CredentialRefresh(of: self)
-        return Task {
+        Task {
             await predecessor?.value
             // The code that canceled the task has already resumed the waiting calls.
             if Task.isCancelled { return }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {
-                outcome = .success(try await mark.during { try await refresh(old) })
+                let new = try await ApiRequest.markingCredentialRefresh(of: self) { try await refresh(old) }
+                outcome = .success(new)
             } catch {
                 outcome = .failure(.credentialsUnavailable("the credential could not be refreshed", because: error))
             }

@@ -220,9 +220,8 @@ import Testing
 
     @Test func aRefreshDoesNotWait() async throws {
         let limited = Limited(server, RequestLimit(concurrent: 1))
-        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await limited.response(for: refreshRequest)
+            _ = try await limited.response(for: .made(path: "/token", on: timers))
             return .bearer("new")
         }
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.
@@ -241,9 +240,8 @@ import Testing
 
     @Test func aLimitAroundTheRefreshItselfDoesNotDeadlock() async throws {
         let box = Locked<AnyProvider?>(nil)
-        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await box.withLock { $0 }?.response(for: refreshRequest)
+            _ = try await box.withLock { $0 }?.response(for: .made(path: "/token", on: timers))
             return .bearer("new")
         }
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
