@@ -92,7 +92,7 @@ import Testing
         _ = try await api.data(at: url)
         try await api.send(at: url)
         for try await _ in api.stream(of: Int.self, at: url) {}
-        _ = try await api.value(ApiCall<Endpoint<ApiPath>, Int>(url))
+        for try await _ in api.pages(of: Int.self, from: url) {}
         #expect(web.requests.count == 8)
         for request in web.requests { #expect(request.headers.map(\.name) == ["Accept"]) }
     }

@@ -108,6 +108,18 @@ import Testing
         #expect(counts.all == [1, 1])
     }
 
+    /// One request asks the cache, and the other one asks the server.
+    @Test func theCacheAndTheServerGetARequestEach() async throws {
+        let server = TestConnector { _ in .json([1], headers: ["Cache-Control": "max-age=60"]) }
+            .caching(in: MemoryCacheStorage())
+        let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
+        let route = CountedRoute(counts: counts, isRead: true)
+        for requestCount in [2, 4] {
+            for try await news in api.cachedThenReloaded([Int].self, at: route) { #expect(news.value == [1]) }
+            #expect(counts.all == [requestCount, 0])
+        }
+    }
+
     @Test func cachedAndFreshSendsOneRequestWithoutACache() async throws {
         for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
             #expect(news.value == [1])

@@ -114,4 +114,16 @@ import Testing
         #expect(values == [1, 1, 1])
         #expect(world.requests.count == 2)
     }
+
+    @Test func aCallAtAURLYieldsTheStoredAndTheServersResponse() async throws {
+        let api = world.api()
+        world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
+        let url = api.url(at: Endpoint(path: "/a"))
+        var hits: [CacheHit?] = []
+        for _ in 0..<2 {
+            for try await news in api.cachedThenReloaded(Int.self, at: url) { hits.append(news.cacheHit) }
+        }
+        #expect(hits == [nil, .fresh, nil])
+        #expect(world.requests.map(\.url) == [url, url])
+    }
 }
