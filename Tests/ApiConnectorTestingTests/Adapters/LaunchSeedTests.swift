@@ -188,7 +188,7 @@ struct LaunchSeedTests {
 
     private func refusal(_ text: String?, arguments: [String] = ["--seeded"]) throws -> String {
         let environment = text.map { [LaunchSeed.variable: $0] } ?? [:]
-        return try #require(throws: LaunchSeedError.self) {
+        return try #require(throws: FixtureError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: arguments, environment: environment)
         }.description
     }
@@ -249,7 +249,7 @@ struct LaunchSeedTests {
             let script = Script(for: Kiosk.self, in: KioskServer())
             return try LaunchSeed(script).environment
         }()
-        let text = try #require(throws: LaunchSeedError.self) {
+        let text = try #require(throws: FixtureError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: ["--seeded"], environment: environment)
         }.description
         #expect(text.hasPrefix("The launch seed is refused: the test cannot be reached on port "))
@@ -258,7 +258,7 @@ struct LaunchSeedTests {
     @Test func aProgramWithAnotherKeyIsNotAnswered() throws {
         let seed = try LaunchSeed(script)
         let port = try seed.document().port
-        let error = try #require(throws: LaunchSeedError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
+        let error = try #require(throws: FixtureError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
         #expect(error.description.contains("does not know the seed"))
     }
 }

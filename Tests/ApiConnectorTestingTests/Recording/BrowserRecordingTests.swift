@@ -197,12 +197,12 @@ import Testing
         ] as [(String, String)]
     )
     func reportsTheLineOfAnError(text: String, wanted: String) {
-        let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
+        let error = #expect(throws: FixtureError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
         #expect(error?.description == "a.har, \(wanted)")
     }
 
     @Test func refusesUTF16WithAnExplanation() {
-        let error = #expect(throws: RecordingError.self) {
+        let error = #expect(throws: FixtureError.self) {
             try Recording(har: Data([0xFF, 0xFE, 0x7B, 0x00]), name: "a.har")
         }
         #expect(error?.description == "a.har is in UTF-16; save it in UTF-8")
@@ -210,7 +210,7 @@ import Testing
 
     @Test func excessiveNestingIsRefused() {
         let text = String(repeating: "[", count: 100_000)
-        let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8)) }
+        let error = #expect(throws: FixtureError.self) { try Recording(har: Data(text.utf8)) }
         #expect(error?.description.contains("nested deeper than 256 levels") == true)
     }
 

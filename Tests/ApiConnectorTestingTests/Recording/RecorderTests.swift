@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func saysHowToRecordAMissingFile() {
-        let error = #expect(throws: RecordingError.self) { try Recorder(file, mode: .replay) }
+        let error = #expect(throws: FixtureError.self) { try Recorder(file, mode: .replay) }
         #expect(
             error?.description == """
                 there is no recording shop.har; to record it, run the test once with APICONNECTOR_RECORDING=missing in \
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: ["Record", "recordMissing", "1", ""]) func refusesAnUnknownMode(_ word: String) throws {
-        let error = #expect(throws: RecordingError.self) {
+        let error = #expect(throws: FixtureError.self) {
             try RecordingMode.checkEnvironment([RecordingMode.variable: word])
         }
         #expect(

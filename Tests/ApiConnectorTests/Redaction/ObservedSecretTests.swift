@@ -132,7 +132,7 @@ import Testing
         let provider =
             authenticated
             .observing(by: CallLog(from: .debug) { reader.take($1) })
-            .observing(by: FailedCallCurl { reader.take($0) })
+            .observing(by: CallLog.curlOfFailedCalls { reader.take($0) })
             .observing(by: metrics)
             .observing(by: reader)
         let api = NetworkConnector(environment: .test, provider: provider, router: Route.self)

@@ -151,7 +151,7 @@ import Testing
             carrier
         )
         .observing(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
-        .observing(by: FailedCallCurl { line in lines.withLock { $0.append(line) } })
+        .observing(by: CallLog.curlOfFailedCalls { line in lines.withLock { $0.append(line) } })
         var put = request
         put.method = .put
         let error = try await Self.failure { [put] in _ = try await provider.response(for: put) }

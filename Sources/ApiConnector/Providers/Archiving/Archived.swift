@@ -4,8 +4,8 @@
 
 /// A provider that records each exchange in an archive; made by ``DataRequestType/archived(in:)``.
 struct Archived<Wrapped: DataRequestType>: DataRequestType {
-    @usableFromInline let wrapped: Wrapped
-    @usableFromInline let archive: ExchangeArchive?
+    private let wrapped: Wrapped
+    private let archive: ExchangeArchive?
 
     init(_ wrapped: Wrapped, in archive: ExchangeArchive?) {
         self.wrapped = wrapped
@@ -15,15 +15,13 @@ struct Archived<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request with the wrapped provider, and records the exchange.
     ///
     /// - Throws: The error of the wrapped provider.
-    @inlinable
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // Inlinable and separate from the recording, because without an archive this is the whole cost. G18 measures it.
+        // The recording is a separate function, because its locals would make each call without an archive slower.
         guard let archive else { return try await wrapped.response(for: request) }
         return try await recordedResponse(for: request, in: archive)
     }
 
-    @usableFromInline
-    func recordedResponse(
+    private func recordedResponse(
         for request: ApiRequest,
         in archive: ExchangeArchive
     ) async throws(ApiConnectorError) -> ApiResponse {
