@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import TestSupport
 import Testing
 
 @testable import ApiConnectorTestScopes

@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import ApiConnector
+import TestSupport
 import Testing
 
 /// Certificates made by openssl in their own folder.
