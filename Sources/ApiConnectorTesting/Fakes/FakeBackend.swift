@@ -21,6 +21,8 @@ public import ApiConnector
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
+    /// The key of each answer in the operation's responses, such as `404` or `4XX`; nil for the first successful one.
+    private let responseKey: String?
 
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
     ///
@@ -36,9 +38,10 @@ public struct FakeBackend: ResponseSource {
     /// The host that redirects lead to.
     static let redirectedHost = "redirected.example.com"
 
-    init(_ document: OpenAPIDocument, seed: UInt64 = 1) {
+    init(_ document: OpenAPIDocument, seed: UInt64 = 1, responseKey: String? = nil) {
         self.document = document
         self.seed = seed
+        self.responseKey = responseKey
     }
 
     /// Answers a request.
@@ -64,7 +67,7 @@ public struct FakeBackend: ResponseSource {
                     continue
                 }
                 let key = "\(request.method) \(request.url.absoluteString)"
-                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key))
+                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key), responseKey)
                 return answer.response(accepting: request.headers[.accept])
             }
             throw refused(first ?? [])
@@ -75,10 +78,17 @@ public struct FakeBackend: ResponseSource {
 /// Makes the answer to one request.
 private struct DocumentedAnswer {
     let operation: DocumentedOperation
+    let responseKey: String?
     var values: SchemaValues
 
-    init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, _ random: KeyedRandom) {
+    init(
+        _ operation: DocumentedOperation,
+        _ document: OpenAPIDocument,
+        _ random: KeyedRandom,
+        _ responseKey: String?
+    ) {
         self.operation = operation
+        self.responseKey = responseKey
         values = SchemaValues(checker: document.checker(.response), random: random)
     }
 
@@ -110,8 +120,13 @@ private struct DocumentedAnswer {
         return .data(body(concrete, media), status: status, headers: headers)
     }
 
-    /// The first successful response: for a number, for `2XX`, or the default response.
+    /// The response with the chosen key.
+    ///
+    /// Without a key, it is the first successful response: for a number, for `2XX`, or the default response.
     private var chosen: (HTTPStatus, JSONNode)? {
+        if let responseKey, let status = operation.status(ofResponse: responseKey) {
+            return operation.response(status).map { (status, $0) }
+        }
         let responses = operation.node["responses"]?.members ?? []
         func status(_ key: String) -> HTTPStatus? {
             Int(key).map { HTTPStatus(rawValue: $0) } ?? (key.uppercased() == "2XX" || key == "default" ? 200 : nil)
@@ -134,7 +149,9 @@ private struct DocumentedAnswer {
         if type.isDocumentedJSON {
             return Data(values.value(for: media["schema"], examples: examples(of: media)).description.utf8)
         }
-        if let item = media["itemSchema"] { return record(type, values.value(for: item)) }
+        if let item = media["itemSchema"] {
+            return record(type, type.isEventStream ? event(item) : values.value(for: item))
+        }
         switch (type.type, type.subtype) {
         case (_, "jsonl"), (_, "x-ndjson"), (_, "ndjson"), (_, "json-seq"), ("text", "event-stream"):
             return record(type, values.value(for: media["schema"], examples: examples(of: media)))
@@ -144,6 +161,19 @@ private struct DocumentedAnswer {
         case (_, let subtype) where subtype.hasSuffix("+xml"): return Data("<a/>".utf8)
         default: return Data((0..<16).map { _ in UInt8(truncatingIfNeeded: values.random.next()) })
         }
+    }
+
+    /// A value for an event.
+    ///
+    /// Its data is JSON if the document says so.
+    private mutating func event(_ item: JSONNode) -> JSONValue {
+        let event = values.value(for: item)
+        let schema = EventSchema(item, TextValues(checker: values.checker))
+        guard var members = event.object, schema.hasData, let content = schema.content(of: event) else { return event }
+        let data = members["data"]?.string.flatMap { JSONValue(parsing: Data($0.utf8)) }
+        if data.map({ values.checker.accepts($0, content) }) == true { return event }
+        members["data"] = .string(values.value(for: content).description)
+        return .object(members)
     }
 
     private func record(_ type: MediaType, _ value: JSONValue) -> Data {
@@ -168,6 +198,9 @@ extension MediaType {
     ///
     /// Some documents put `json` before the plus sign, as in `application/json+sarif`.
     var isDocumentedJSON: Bool { isJSON || subtype.hasPrefix("json+") }
+
+    /// Whether the type means server-sent events.
+    var isEventStream: Bool { type == "text" && subtype == "event-stream" }
 
     /// A type within the range.
     fileprivate var concrete: MediaType {

@@ -70,6 +70,16 @@ struct FakeBackendTests {
         #expect(file.canned?.1 == Data([1, 2, 3]))
     }
 
+    @Test(arguments: [("201", 201), ("404", 404), ("4XX", 401), ("default", 500)])
+    func theAnswerIsTheResponseWithTheChosenKey(_ key: String, _ status: HTTPStatus) async throws {
+        let text =
+            #"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":"#
+            + #"{"201":{},"400":{},"404":{},"4XX":{},"default":{}}}}}}"#
+        let url = try #require(URL(string: "https://shop.example.com/a"))
+        let backend = FakeBackend(try ShopDocument.document(text), responseKey: key)
+        #expect(try await backend.response(for: ApiRequest(url: url)).canned?.0 == status)
+    }
+
     @Test func theSameSeedAndRequestHaveTheSameAnswer() async throws {
         let first = try request("GET /teas/1")
         let one = try await answer(first)

@@ -61,4 +61,14 @@ struct DocumentedOperation: Sendable {
             responses?["\(status.rawValue)"] ?? responses?["\(status.rawValue / 100)XX"] ?? responses?["default"]
         return found?.resolved
     }
+
+    /// A status whose documented response has a key, such as `404`, `4XX` or `default`; nil if there is no such status.
+    func status(ofResponse key: String) -> HTTPStatus? {
+        if let number = Int(key) { return HTTPStatus(rawValue: number) }
+        let responses = node["responses"]
+        let isClass = key.uppercased().hasSuffix("XX")
+        let hundreds = isClass ? [Int(key.prefix(1)) ?? 5] : [5, 4]
+        let statuses = hundreds.filter { isClass || responses?["\($0)XX"] == nil }.flatMap { $0 * 100..<$0 * 100 + 100 }
+        return statuses.first { responses?["\($0)"] == nil }.map { HTTPStatus(rawValue: $0) }
+    }
 }
