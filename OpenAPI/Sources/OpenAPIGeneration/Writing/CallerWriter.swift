@@ -73,8 +73,8 @@ struct CallerWriter {
             case .none: writer.line("try await api.send(\(call))")
             case .value(let type) where function.isStream:
                 let format = if case .event = type.type { ", as: .events" } else { "" }
-                writer.line("for try await _ in api.stream(\(call)\(format)) { break }")
-            case .value: writer.line("_ = try await api.value(\(call))")
+                writer.line("try await a.receive(api.stream(\(call)\(format)))")
+            case .value: writer.line("a.receive(try await api.value(\(call)))")
             case .text: writer.line("_ = try await api.string(at: \(call))")
             case .bytes: writer.line("_ = try await api.data(at: \(call))")
             }
