@@ -8,11 +8,26 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests that the tables of the guide "From an OpenAPI document" are complete.
-@Suite struct GuideTests {
+@Suite(.enabled(if: GuideTests.hasGuide, "The guide is in the library's repository, which is not around this package."))
+struct GuideTests {
+    private static var root: URL {
+        (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    }
+
+    private static var file: URL {
+        root.appending(path: "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
+    }
+
+    /// Whether the package is in the library's repository.
+    ///
+    /// A package that `Scripts/split` wrote is not. If the guide moves within the repository, the tests fail.
+    static var hasGuide: Bool {
+        let script = root.appending(path: "Scripts/split")
+        return FileManager.default.fileExists(atPath: script.path(percentEncoded: false))
+    }
+
     private func guide() throws -> String {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let path = "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md"
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try String(contentsOf: Self.file, encoding: .utf8)
     }
 
     /// The cells of each row in the table of keywords, by the row's first cell.
