@@ -47,8 +47,8 @@ enum SeedText {
         }
         guard version == Self.version else {
             throw FixtureError(
-                seed: "it has version \(version), and this program reads version \(Self.version); build the program and "
-                    + "its test with the same version of ApiConnectorTesting"
+                seed: "it has version \(version), and this program reads version \(Self.version); build the program "
+                    + "and its test with the same version of ApiConnectorTesting"
             )
         }
         guard parts.count == 3, let count = Int(parts[1]) else {
