@@ -136,13 +136,19 @@ final class LimitLanes: Sendable {
             let sharedKey = shared.key(of: key)
             let policy = shared.policy
             if let hold {
-                try? await shared.state.holdTokens(of: sharedKey, for: hold, within: policy.operationLimit)
+                let result: Void? = try? await shared.state.holdTokens(
+                    of: sharedKey,
+                    for: hold,
+                    within: policy.operationLimit
+                )
+                update(key, timeSource) { lane in lane.endHold(isShared: result != nil, now: timeSource.now) }
             }
-            guard let count, let rate = limit.rate else { return }
+            guard let count else { return }
             let tokens = try? await shared.state.takeTokens(
                 count,
                 of: sharedKey,
-                at: rate,
+                // Without a rate, the lane takes no tokens, and only learns of pauses.
+                at: limit.rate ?? RequestRate(1, per: .seconds(1)),
                 ahead: policy.horizon,
                 within: policy.operationLimit
             )
