@@ -7,23 +7,21 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Tests that the tables of the guide "From an OpenAPI document" are complete.
-@Suite(.enabled(if: GuideTests.hasGuide, "The guide is in the library's repository, which is not around this package."))
-struct GuideTests {
-    private static var root: URL {
-        (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-    }
+/// The folder of the library's repository, if the package is in it.
+private let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
+/// Whether the package is in the library's repository.
+///
+/// A package that `Scripts/split` wrote is not. If the guide moves within the repository, the tests fail.
+private let hasGuide = FileManager.default.fileExists(
+    atPath: root.appending(path: "Scripts/split").path(percentEncoded: false)
+)
+
+/// Tests that the tables of the guide "From an OpenAPI document" are complete.
+@Suite(.enabled(if: hasGuide, "The guide is in the library's repository, which is not around this package."))
+struct GuideTests {
     private static var file: URL {
         root.appending(path: "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
-    }
-
-    /// Whether the package is in the library's repository.
-    ///
-    /// A package that `Scripts/split` wrote is not. If the guide moves within the repository, the tests fail.
-    static var hasGuide: Bool {
-        let script = root.appending(path: "Scripts/split")
-        return FileManager.default.fileExists(atPath: script.path(percentEncoded: false))
     }
 
     private func guide() throws -> String {
