@@ -16,15 +16,7 @@ struct Archived<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // The recording is a separate function, because its locals would make each call without an archive slower.
         guard let archive else { return try await wrapped.response(for: request) }
-        return try await recordedResponse(for: request, in: archive)
-    }
-
-    private func recordedResponse(
-        for request: ApiRequest,
-        in archive: ExchangeArchive
-    ) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.beginCall()
         let entry = archive.begin(request)
