@@ -79,32 +79,32 @@ final class FunctionCaller: Sendable {
         guard let operation else { return fail(name, "the operation \(method) \(path) is not in the document") }
         await attempt(operation, name, isFull: true, answer: nil, body)
         await attempt(operation, name, isFull: false, answer: nil, body)
-        for response in DocumentedFailure.all(of: operation) {
+        for response in OtherResponse.all(of: operation) {
             await attempt(operation, "\(name), response \(response.key)", isFull: true, answer: response, body)
         }
     }
 
-    /// Calls a function once; `failure` is the documented error to answer with.
+    /// Calls a function once; without `other`, the backend answers with the first successful response.
     private func attempt(
         _ operation: DocumentedOperation,
         _ name: String,
         isFull: Bool,
-        answer failure: DocumentedFailure?,
+        answer other: OtherResponse?,
         _ body: (FunctionArguments) async throws -> Void
     ) async {
         state.withLock { state in
             state.callCount += 1
             state.violations = []
             state.operation = operation
-            state.responseKey = failure?.key
+            state.responseKey = other?.key
         }
         let arguments = FunctionArguments(operation, document, isFull: isFull)
         do {
             try await body(arguments)
-            if failure != nil { return fail(name, "the call succeeds") }
+            if other?.isError == true { return fail(name, "the call succeeds") }
         } catch {
             if !arguments.isComplete { return fail(name, "no arguments: \(error)") }
-            guard let failure, failure.isExpected(error) else { return fail(name, "\(error)") }
+            guard let other, other.isExpected(error) else { return fail(name, "\(error)") }
         }
         state.withLock { $0.undescribedCount += arguments.undescribedCount }
         if let violation = state.withLock({ $0.violations.first }) { fail(name, violation) }
@@ -131,27 +131,38 @@ final class FunctionCaller: Sendable {
     }
 }
 
-/// A documented response that is an error.
-struct DocumentedFailure {
+/// A documented response other than the first successful one.
+struct OtherResponse {
     /// The response's key, such as `404`, `4XX` or `default`.
     let key: String
-    /// Whether the router's failure has the type of the response's JSON.
+    let isError: Bool
+    /// Whether the response has JSON with a schema, so that an error is the router's failure.
     let isTyped: Bool
 
-    static func all(of operation: DocumentedOperation) -> [DocumentedFailure] {
+    /// The errors, and the successful responses if all have JSON or no body.
+    ///
+    /// With other bodies, an operation has several functions, each for some of the responses.
+    static func all(of operation: DocumentedOperation) -> [OtherResponse] {
         let responses = operation.node["responses"]?.members ?? []
-        let hasSuccess = responses.contains { $0.key.hasPrefix("2") || $0.key.hasPrefix("3") }
+        let successes = responses.filter { $0.key.hasPrefix("2") }
+        let isJSON = successes.allSatisfy { content(of: $0.node).allSatisfy { MediaType($0.key)?.isJSON == true } }
+        let hasSuccess = !successes.isEmpty || responses.contains { $0.key.hasPrefix("3") }
         return responses.compactMap { key, node in
             let isError = key.hasPrefix("4") || key.hasPrefix("5") || (key == "default" && hasSuccess)
-            guard isError, operation.status(ofResponse: key) != nil else { return nil }
-            let content = (node.resolved?["content"]?.members ?? []).first { MediaType($0.key)?.isJSON == true }
-            let hasSchema = content?.node.resolved?["schema"] != nil
-            return DocumentedFailure(key: key, isTyped: hasSchema && operation.method != .head)
+            let isSuccess = key.hasPrefix("2") && successes.count > 1 && isJSON
+            guard isError || isSuccess, operation.status(ofResponse: key) != nil else { return nil }
+            let json = content(of: node).first { MediaType($0.key)?.isJSON == true }
+            let isTyped = json?.node.resolved?["schema"] != nil && operation.method != .head
+            return OtherResponse(key: key, isError: isError, isTyped: isTyped)
         }
     }
 
+    private static func content(of response: JSONNode) -> [(key: String, node: JSONNode)] {
+        response.resolved?["content"]?.members ?? []
+    }
+
     func isExpected(_ error: any Error) -> Bool {
-        guard let error = error as? ApiConnectorError else { return false }
+        guard isError, let error = error as? ApiConnectorError else { return false }
         // The failure of an operation without documented JSON can also match the type of another operation's error.
         return error.kind == .backendFailure || (!isTyped && error.kind == .unacceptableStatus)
     }
