@@ -8,11 +8,16 @@ extension ApiRequest {
     /// Other calls wait for the refresh, so the refresh must not wait for them. A provider that queues, shares or
     /// repeats requests has to pass such a request on immediately.
     ///
-    /// ``RefreshableCredentials`` marks each request that is created during its refresh. In your own credential wrapper,
-    /// use ``markingCredentialRefresh(of:_:)``, or set ``CallOptions/isCredentialRefresh``. A value that you set here
-    /// replaces the mark.
+    /// ``RefreshableCredentials`` marks each request that is created or sent during its refresh. In your own credential
+    /// wrapper, use ``markingCredentialRefresh(of:_:)``, or set ``CallOptions/isCredentialRefresh``. A value that you set
+    /// here replaces the mark.
     public var isCredentialRefresh: Bool {
-        get { values.credentialRefreshes.isUnderWay }
+        // A request may be created before the refresh that sends it. If such a request waited, the refresh would wait
+        // for the calls that wait for the refresh.
+        get {
+            let refreshes = values.credentialRefreshes
+            return refreshes.isMarked || refreshes.isSetByHand == nil && CredentialRefreshes.current.isMarked
+        }
         set { values.credentialRefreshes.isSetByHand = newValue }
     }
 
@@ -25,7 +30,7 @@ extension ApiRequest {
         values.credentialRefreshes.contain(source) || CredentialRefreshes.current.contain(source)
     }
 
-    /// Runs a credential refresh, and marks each request that it creates; see ``isCredentialRefresh``.
+    /// Runs a credential refresh, and marks each request that it creates or sends; see ``isCredentialRefresh``.
     ///
     /// ```swift
     /// let token = try await ApiRequest.markingCredentialRefresh(of: self) { try await fetchToken() }
@@ -60,7 +65,7 @@ struct CredentialRefreshes: Sendable {
     @TaskLocal fileprivate static var current = CredentialRefreshes()
 
     /// Whether at least one refresh is running, unless another value was set.
-    var isUnderWay: Bool { isSetByHand ?? marks.contains { !$0.isOver.withLock { $0 } } }
+    var isMarked: Bool { isSetByHand ?? marks.contains { !$0.isOver.withLock { $0 } } }
 
     /// Whether a refresh of a source is running.
     fileprivate func contain(_ source: AnyObject) -> Bool {

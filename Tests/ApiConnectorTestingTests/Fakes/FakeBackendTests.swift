@@ -80,6 +80,14 @@ struct FakeBackendTests {
         #expect(try await backend.response(for: ApiRequest(url: url)).canned?.0 == status)
     }
 
+    @Test func anOperationCanBeAReference() async throws {
+        let text = ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"$ref":"#/components/x-operations/a"}}},"##
+            + ##""components":{"x-operations":{"a":{"responses":{"202":{}}}}}}"##
+        let url = try #require(URL(string: "https://shop.example.com/a"))
+        let answer = try await FakeBackend(try ShopDocument.document(text)).response(for: ApiRequest(url: url))
+        #expect(answer.canned?.0 == 202)
+    }
+
     @Test func theSameSeedAndRequestHaveTheSameAnswer() async throws {
         let first = try request("GET /teas/1")
         let one = try await answer(first)

@@ -23,7 +23,9 @@ struct DocumentedOperation: Sendable {
         let credentialNames = Set(schemes.filter { $0.text("type") == "apiKey" }.compactMap { $0.text("name") })
         let named = methods.compactMap { name in item[name].map { (name.uppercased(), $0) } }
         let additional = (item["additionalOperations"]?.members ?? []).map { ($0.key, $0.node) }
-        return (named + additional).map { name, node in
+        return (named + additional).compactMap { name, node in
+            // In a document of several files, an operation can be in its own file.
+            guard let node = node.resolved else { return nil }
             let servers = node["servers"] ?? item["servers"] ?? root["servers"]
             return DocumentedOperation(
                 method: HTTPMethod(rawValue: name),

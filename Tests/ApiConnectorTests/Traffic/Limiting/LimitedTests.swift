@@ -220,8 +220,9 @@ import Testing
 
     @Test func aRefreshDoesNotWait() async throws {
         let limited = Limited(server, RequestLimit(concurrent: 1))
+        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await limited.response(for: .made(path: "/token", on: timers))
+            _ = try await limited.response(for: refreshRequest)
             return .bearer("new")
         }
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.

@@ -10,7 +10,7 @@ import Testing
 
 /// The times that CurlProvider measures.
 @Suite struct CurlTimesTests {
-    private let provider = CurlProvider(configuration: CurlConfiguration())
+    private let provider = CurlProvider(configuration: .patient)
 
     @Test func aNewConnectionHasItsPhasesAndTheNextCallReusesIt() async throws {
         let server = try LoopbackServer.responding { _ in .text("tea") }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func aProviderThatDoesNotMeasureReturnsNoTimes() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.measuresTimes = false
         let provider = CurlProvider(configuration: configuration)
         let server = try LoopbackServer.responding { _ in .text("tea") }
@@ -119,7 +119,7 @@ import Testing
     @Test func tlsHasItsHandshakeAndVersion() async throws {
         let certificates = try TLSCertificates()
         let server = try TLSServer(certificates, "server")
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
         let provider = CurlProvider(configuration: configuration)
         let times = try #require(try await provider.response(for: ApiRequest(url: server.url)).times)
