@@ -81,7 +81,8 @@ struct FakeBackendTests {
     }
 
     @Test func anOperationCanBeAReference() async throws {
-        let text = ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"$ref":"#/components/x-operations/a"}}},"##
+        let text =
+            ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"$ref":"#/components/x-operations/a"}}},"##
             + ##""components":{"x-operations":{"a":{"responses":{"202":{}}}}}}"##
         let url = try #require(URL(string: "https://shop.example.com/a"))
         let answer = try await FakeBackend(try ShopDocument.document(text)).response(for: ApiRequest(url: url))
