@@ -21,7 +21,9 @@ public import ApiConnector
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
-    /// The key of each answer in the operation's responses, such as `404` or `4XX`; nil for the first successful one.
+    /// The key in `responses` of the response that each operation answers with, such as `404` or `4XX`.
+    ///
+    /// Nil means the first successful response.
     private let responseKey: String?
 
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
@@ -122,7 +124,8 @@ private struct DocumentedAnswer {
 
     /// The response with the chosen key.
     ///
-    /// Without a key, it is the first successful response: for a number, for `2XX`, or the default response.
+    /// Without a key, it is the first response whose key is a successful status code, `2XX` or `default`. If there is
+    /// no such response, it is the first one whose key is any other status code.
     private var chosen: (HTTPStatus, JSONNode)? {
         if let responseKey, let status = operation.status(ofResponse: responseKey) {
             return operation.response(status).map { (status, $0) }

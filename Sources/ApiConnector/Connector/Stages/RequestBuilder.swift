@@ -5,7 +5,9 @@
 /// Turns a draft into the request for the providers: adds header fields and limits, and encodes the body.
 struct RequestBuilder {
     let settings: CallSettings
-    /// The header fields that the call sets itself.
+    /// The header fields that the library adds for the kind of call, such as `Accept`.
+    ///
+    /// The fields of the call's options are in `settings`.
     let fields: CallFields
 
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {

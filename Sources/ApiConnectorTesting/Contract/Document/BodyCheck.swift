@@ -9,7 +9,9 @@ struct BodyCheck {
     let part: ContractViolation.Part
     let values: TextValues
 
-    /// The violations of a body, which is not empty.
+    /// The violations of a body.
+    ///
+    /// The body must not be empty.
     func violations(
         of body: Data,
         _ type: MediaType?,
