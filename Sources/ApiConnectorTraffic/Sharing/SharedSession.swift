@@ -34,12 +34,13 @@ public import ApiConnector
 /// 2. Otherwise it acquires a lease. If another process has the lease, this process waits until a newer session is
 ///    stored or the lease has ended.
 /// 3. It refreshes the session, and renews the lease meanwhile.
-/// 4. It stores the new session, unless another process has stored one meanwhile. It then uses the stored session.
+/// 4. If another process has stored a session meanwhile, this process uses that session. Otherwise it stores the new
+///    session and uses it.
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends.
 ///
-/// After a failure of the shared state, refreshes do not ask it for 1 second, then for twice that time, up to 30 seconds.
-/// Meanwhile they fail at once, or go ahead without the shared state; see
+/// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
+/// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
 /// ``SharedSessionPolicy/refreshesWithoutState``.
 public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let key: SharedStateKey
@@ -202,7 +203,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         return record.version != first || isUsable(session) ? session : nil
     }
 
-    /// Refreshes the session under a lease, unless another process has stored a session before it ended its lease.
+    /// Refreshes the session under this process's lease, unless another process has already stored a newer session.
     private func makeSession(
         after first: UInt64,
         _ isUsable: (Session) -> Bool,
