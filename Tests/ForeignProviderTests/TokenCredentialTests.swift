@@ -182,15 +182,17 @@ import Testing
         }
     }
 
-    @Test func onlyRequestsThatARefreshCreatesAreMarked() async throws {
+    @Test func aRequestCreatedBeforeARefreshIsMarkedDuringTheRefreshOnly() async throws {
         let tokens = TokenStore("t1") { "t2" }
         let url = try #require(URL(string: "http://api.example.com/a"))
         let request = ApiRequest(url: url)
+        #expect(!request.isCredentialRefresh)
         await ApiRequest.markingCredentialRefresh(of: tokens) {
-            #expect(!request.isCredentialRefresh)
+            #expect(request.isCredentialRefresh)
             // So that the source does not wait for its own refresh.
             #expect(request.isCredentialRefresh(of: tokens))
         }
+        #expect(!request.isCredentialRefresh)
         #expect(!request.isCredentialRefresh(of: tokens))
     }
 

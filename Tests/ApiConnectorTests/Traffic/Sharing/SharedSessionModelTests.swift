@@ -50,8 +50,8 @@ import Testing
             repeatCount += outcome.used.count - 1
         } while Choice.advance(&choices)
         #expect(runCount > 500)
-        // The model reaches these cases.
-        #expect(repeatCount > 0)
+        // The model reaches these cases. Without a death, no order of the other variants makes a lease end too early.
+        #expect((repeatCount > 0) == (variant == .death))
     }
 
     @Test func oneRefusedTokenOfThreeConnectionsCausesOneRefreshInEveryOrderOfAnswers() async throws {

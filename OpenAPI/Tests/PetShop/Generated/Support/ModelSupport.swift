@@ -3,13 +3,13 @@
 import ApiConnector
 
 /// A model of a request's body.
-public nonisolated protocol RequestModel: Encodable, Sendable {}
+package nonisolated protocol RequestModel: Encodable, Sendable {}
 
 /// A model of a response's body.
-public nonisolated protocol ResponseModel: Decodable, Sendable {}
+package nonisolated protocol ResponseModel: Decodable, Sendable {}
 
 /// A set of values that may grow: values that the document does not list are kept.
-public nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
+package nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
 where RawValue: CustomStringConvertible & Sendable {
     /// Makes a value; the document need not list it.
     init(rawValue: RawValue)
@@ -17,28 +17,28 @@ where RawValue: CustomStringConvertible & Sendable {
 
 nonisolated extension OpenEnum {
     /// Makes a value; the document need not list it.
-    public init(_ rawValue: RawValue) {
+    package init(_ rawValue: RawValue) {
         self.init(rawValue: rawValue)
     }
 
     /// The raw value.
-    public var parameterText: ParameterText { .text(rawValue.description) }
+    package var parameterText: ParameterText { .text(rawValue.description) }
 }
 
 /// A value that can be null; it is also optional if it can be omitted.
-public nonisolated enum Nullable<Value> {
+package nonisolated enum Nullable<Value> {
     /// Null.
     case null
     /// A value.
     case value(Value)
 
     /// Makes a value; nil becomes null.
-    public init(_ value: Value?) {
+    package init(_ value: Value?) {
         self = value.map(Self.value) ?? .null
     }
 
     /// The value; nil for null.
-    public var value: Value? {
+    package var value: Value? {
         if case .value(let value) = self { value } else { nil }
     }
 }
@@ -49,7 +49,7 @@ nonisolated extension Nullable: Hashable where Value: Hashable {}
 
 nonisolated extension Nullable: Encodable where Value: Encodable {
     /// Writes the value or null.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
     }
@@ -57,7 +57,7 @@ nonisolated extension Nullable: Encodable where Value: Encodable {
 
 nonisolated extension Nullable: Decodable where Value: Decodable {
     /// Reads a value or null.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = container.decodeNil() ? .null : .value(try container.decode(Value.self))
     }
@@ -75,24 +75,24 @@ nonisolated extension KeyedDecodingContainer {
 
 /// Stores a value out of line, for a model that contains itself.
 @dynamicMemberLookup
-public nonisolated indirect enum Indirect<Value> {
+package nonisolated indirect enum Indirect<Value> {
     /// The value.
     case value(Value)
 
     /// Wraps a value.
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         self = .value(value)
     }
 
     /// The value.
-    public var value: Value {
+    package var value: Value {
         switch self {
         case .value(let value): value
         }
     }
 
     /// A property of the value.
-    public subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
+    package subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
         value[keyPath: property]
     }
 }
@@ -103,27 +103,27 @@ nonisolated extension Indirect: Hashable where Value: Hashable {}
 
 nonisolated extension Indirect: Encodable where Value: Encodable {
     /// Writes the value.
-    public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
 nonisolated extension Indirect: Decodable where Value: Decodable {
     /// Reads the value.
-    public init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
+    package init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
 }
 
 /// The name of any member.
-public nonisolated struct AnyKey: CodingKey {
+package nonisolated struct AnyKey: CodingKey {
     /// The name.
-    public let stringValue: String
+    package let stringValue: String
 
     /// Nil.
-    public var intValue: Int? { nil }
+    package var intValue: Int? { nil }
 
     /// Makes a name.
-    public init(stringValue: String) { self.stringValue = stringValue }
+    package init(stringValue: String) { self.stringValue = stringValue }
 
     /// Makes a name from a number.
-    public init(intValue: Int) { stringValue = String(intValue) }
+    package init(intValue: Int) { stringValue = String(intValue) }
 }
 
 nonisolated extension Decoder {
