@@ -107,7 +107,7 @@ private struct BundleWriter {
     /// Whether a member's value is data, in which `$ref` has no meaning.
     private func isValue(_ member: Node.Member, in node: Node) -> Bool {
         // In these maps, a key is a name: the response for all other statuses is named `default`.
-        if let map = node.key, ["responses", "properties", "patternProperties", "$defs"].contains(map) { return false }
+        if ["responses", "properties", "patternProperties", "$defs"].contains(node.key) { return false }
         return ["example", "examples", "default", "const", "enum"].contains(member.key)
     }
 
