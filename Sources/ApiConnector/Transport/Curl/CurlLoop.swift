@@ -31,8 +31,6 @@ final class CurlLoop: @unchecked Sendable {
     let turns = CurlTurns()
     let sockets = CurlSockets()
     private var commands: [CurlMailbox.Command] = []
-    /// The closures of this turn's `readPending` commands, called after ended transfers have returned their responses.
-    private var completions: [@Sendable () -> Void] = []
     private var isRunning = true
     /// When libcurl wants to be called, in milliseconds; nil for never.
     private var timer: Int?
@@ -143,8 +141,6 @@ extension CurlLoop {
         shareConnections()
         finishTransfers()
         handOver()
-        for completion in completions { completion() }
-        completions.removeAll(keepingCapacity: true)
         guard isRunning else {
             shutDown()
             return nil
@@ -172,7 +168,7 @@ extension CurlLoop {
             case .remove(let transfer): remove(transfer)
             case .readPending(let completion):
                 readPending()
-                completions.append(completion)
+                completion()
             case .stop: isRunning = false
             }
         }
