@@ -45,14 +45,14 @@ let package = Package(
         ),
         // Sees ApiConnector as a user's own wrappers do: its public declarations only.
         .target(name: "ApiConnectorTraffic", dependencies: ["ApiConnector"], packageAccess: false),
-        // What ApiConnector and ApiConnectorTesting share without making it public: no product names it.
+        // The code that ApiConnector and ApiConnectorTesting share without making it public: no product has it.
         .target(name: "ApiConnectorShared"),
         .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorShared"]),
         // Apart, because it imports Testing and XCTest, and an app links ApiConnectorTesting.
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         // All test targets are one process: one that links it is enough, and its C runs before the first test starts.
         .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
-        // What several test targets use.
+        // The code that several test targets share.
         .target(name: "TestSupport", dependencies: ["ApiConnector"], path: "Tests/TestSupport"),
         .testTarget(
             name: "ApiConnectorTests",

@@ -41,11 +41,19 @@ let package = Package(
             ],
             exclude: ["constructs.yaml", "constructs-config.yaml"]
         ),
-        // The client of the guide "From an OpenAPI document", and the guide's code. The default isolation is the one of
-        // Xcode's new apps.
+        // The client of the guide "From an OpenAPI document" in its own target, as the guide says, and the guide's code.
+        // The default isolation is the one of Xcode's new apps.
+        .target(
+            name: "PetShop",
+            dependencies: ["ApiConnector"],
+            path: "Tests/PetShop",
+            swiftSettings: [.defaultIsolation(MainActor.self)]
+        ),
         .testTarget(
             name: "PetShopTests",
-            dependencies: ["ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector")],
+            dependencies: [
+                "ApiConnector", "PetShop", .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+            ],
             exclude: ["petshop.yaml", "petshop-config.yaml"],
             swiftSettings: [.defaultIsolation(MainActor.self)]
         ),

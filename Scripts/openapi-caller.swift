@@ -27,10 +27,12 @@ final class FunctionCaller: Sendable {
         var callCount = 0
         var failures: [String] = []
         var violations: [String] = []
+        /// The operations whose requests have reached the backend.
+        var called: Set<String> = []
+        /// The key of the documented response to the current call; nil for the first successful one.
+        var responseKey: String?
         /// The operation of the current call.
         var operation: DocumentedOperation?
-        /// Whether the request of the current call has reached the backend.
-        var hasArrived = false
     }
 
     private let document: OpenAPIDocument
@@ -47,16 +49,16 @@ final class FunctionCaller: Sendable {
         let provider = TestConnector { [self] request in
             // Operations whose paths differ only in a fragment have the same requests, so the backend knows only the
             // called operation.
-            let called = state.withLock(\.operation)
+            let (called, key) = state.withLock { ($0.operation, $0.responseKey) }
             let own = called.map { OpenAPIDocument(document, only: $0) } ?? document
-            let answer = try await FakeBackend(own).response(for: request)
+            let answer = try await FakeBackend(own, responseKey: key).response(for: request)
             let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
             let exchange = ScriptExchange(sent: sent, response: answer, place: CodeLocation(#fileID, #filePath, #line))
             // The document does not describe the target of a redirect.
             if request.url.host() == FakeBackend.redirectedHost { return answer }
             let violations = document.violations(of: exchange).map(\.description)
             state.withLock { state in
-                state.hasArrived = true
+                if let called { state.called.insert(called.description) }
                 state.violations += violations
             }
             return answer
@@ -64,7 +66,7 @@ final class FunctionCaller: Sendable {
         return NetworkConnector(environment: server, provider: AnyProvider(provider), router: router)
     }
 
-    /// Calls a function with all arguments, and with only the required ones.
+    /// Calls a function with all arguments, and with only the required ones, and once for each other response.
     func call(
         _ method: String,
         _ path: String,
@@ -73,26 +75,38 @@ final class FunctionCaller: Sendable {
     ) async {
         let operation = document.operations.first { $0.method.rawValue == method && $0.template.text == path }
         guard let operation else { return fail(name, "the operation \(method) \(path) is not in the document") }
-        for isFull in [true, false] {
-            state.withLock { state in
-                state.callCount += 1
-                state.violations = []
-                state.operation = operation
-                state.hasArrived = false
-            }
-            let arguments = FunctionArguments(operation, document, isFull: isFull)
-            do {
-                try await body(arguments)
-            } catch {
-                if !arguments.isComplete {
-                    fail(name, "no arguments: \(error)")
-                } else {
-                    fail(name, "\(error)")
-                }
-                continue
-            }
-            if let violation = state.withLock({ $0.violations.first }) { fail(name, violation) }
+        await attempt(operation, name, isFull: true, answer: nil, body)
+        await attempt(operation, name, isFull: false, answer: nil, body)
+        for response in OtherResponse.all(of: operation) {
+            await attempt(operation, "\(name), response \(response.key)", isFull: true, answer: response, body)
         }
+    }
+
+    /// Calls a function once; without `other`, the backend answers with the first successful response.
+    private func attempt(
+        _ operation: DocumentedOperation,
+        _ name: String,
+        isFull: Bool,
+        answer other: OtherResponse?,
+        _ body: (FunctionArguments) async throws -> Void
+    ) async {
+        state.withLock { state in
+            state.callCount += 1
+            state.violations = []
+            state.operation = operation
+            state.responseKey = other?.key
+        }
+        let arguments = FunctionArguments(operation, document, isFull: isFull)
+        do {
+            try await body(arguments)
+            if other?.isError == true { return fail(name, "the call succeeds") }
+        } catch {
+            if !arguments.isComplete { return fail(name, "no arguments: \(error)") }
+            guard let other, other.isExpected(error) else { return fail(name, "\(error)") }
+        }
+        let undescribed = arguments.undescribedCount
+        if undescribed > 0 { fail(name, "\(undescribed) values of the response match no documented alternative") }
+        if let violation = state.withLock({ $0.violations.first }) { fail(name, violation) }
     }
 
     private func fail(_ name: String, _ text: String) {
@@ -102,10 +116,51 @@ final class FunctionCaller: Sendable {
 
     /// Prints the result, and returns whether all calls passed.
     func report() -> Bool {
+        let called = state.withLock(\.called)
+        for operation in document.operations where !called.contains(operation.description) {
+            fail(operation.description, "no call of this operation has reached the backend")
+        }
         let (count, failures) = state.withLock { ($0.callCount, $0.failures) }
         for failure in failures { print("failed: \(failure)") }
-        print("\(count) calls of \(document.operations.count) operations, \(failures.count) failed")
+        print("\(count) calls of \(called.count) of \(document.operations.count) operations, \(failures.count) failed")
         return failures.isEmpty
+    }
+}
+
+/// A documented response other than the first successful one.
+struct OtherResponse {
+    /// The response's key, such as `404`, `4XX` or `default`.
+    let key: String
+    let isError: Bool
+    /// Whether the response has JSON with a schema, so that an error is the router's failure.
+    let isTyped: Bool
+
+    /// The errors, and the successful responses if all have JSON or no body.
+    ///
+    /// With other bodies, an operation has several functions, each for some of the responses.
+    static func all(of operation: DocumentedOperation) -> [OtherResponse] {
+        let responses = operation.node["responses"]?.members ?? []
+        let successes = responses.filter { $0.key.hasPrefix("2") }
+        let isJSON = successes.allSatisfy { content(of: $0.node).allSatisfy { MediaType($0.key)?.isJSON == true } }
+        let hasSuccess = !successes.isEmpty || responses.contains { $0.key.hasPrefix("3") }
+        return responses.compactMap { key, node in
+            let isError = key.hasPrefix("4") || key.hasPrefix("5") || (key == "default" && hasSuccess)
+            let isSuccess = key.hasPrefix("2") && successes.count > 1 && isJSON
+            guard isError || isSuccess, operation.status(ofResponse: key) != nil else { return nil }
+            let json = content(of: node).first { MediaType($0.key)?.isJSON == true }
+            let isTyped = json?.node.resolved?["schema"] != nil && operation.method != .head
+            return OtherResponse(key: key, isError: isError, isTyped: isTyped)
+        }
+    }
+
+    private static func content(of response: JSONNode) -> [(key: String, node: JSONNode)] {
+        response.resolved?["content"]?.members ?? []
+    }
+
+    func isExpected(_ error: any Error) -> Bool {
+        guard isError, let error = error as? ApiConnectorError else { return false }
+        // The failure of an operation without documented JSON can also match the type of another operation's error.
+        return error.kind == .backendFailure || (!isTyped && error.kind == .unacceptableStatus)
     }
 }
 
@@ -116,11 +171,41 @@ final class FunctionArguments {
     private var values: SchemaValues
     /// Whether all requested arguments could be decoded so far.
     private(set) var isComplete = true
+    /// The number of received values that match no documented alternative: `.other` with JSON.
+    private(set) var undescribedCount = 0
 
     init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, isFull: Bool) {
         self.operation = operation
         self.isFull = isFull
         values = SchemaValues(checker: document.checker(.request), random: KeyedRandom(1, operation.description))
+    }
+
+    /// Examines the value of a call.
+    func receive<Value>(_ value: Value) {
+        undescribedCount += Self.undescribedCount(in: value)
+    }
+
+    /// Reads a whole stream.
+    func receive<Element>(_ stream: ResponseStream<Element>) async throws {
+        var count = 0
+        for try await element in stream {
+            receive(element)
+            count += 1
+        }
+        if count == 0 { throw EmptyStreamError() }
+    }
+
+    private static func undescribedCount(in value: Any, depth: Int = 0) -> Int {
+        if depth > 32 || value is JSONValue || value is String || value is Data || value is Date || value is URL {
+            return 0
+        }
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .enum, let child = mirror.children.first, child.label == "other",
+            child.value is JSONValue
+        {
+            return 1
+        }
+        return mirror.children.reduce(0) { $0 + undescribedCount(in: $1.value, depth: depth + 1) }
     }
 
     func callAsFunction<Value: Decodable>(_ key: String) throws -> Value {
@@ -189,3 +274,6 @@ final class FunctionArguments {
         return decoder
     }
 }
+
+/// The error of a stream without an element.
+struct EmptyStreamError: Error {}

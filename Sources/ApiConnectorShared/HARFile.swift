@@ -32,6 +32,9 @@ package enum HARFile {
         return encoder
     }
 
+    /// The text for an HTTP version; empty if it is unknown, as browsers write it.
+    static func httpVersion(_ version: String?) -> String { version.map { "HTTP/\($0)" } ?? "" }
+
     /// A time in milliseconds with up to three decimal places.
     static func milliseconds(_ time: Duration) -> Double { ((time / .milliseconds(1)) * 1000).rounded() / 1000 }
 }

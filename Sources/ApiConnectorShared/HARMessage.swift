@@ -38,23 +38,22 @@ package struct HARRequest: Encodable {
     var postData: PostData?
 
     /// - Parameters:
+    ///   - httpVersion: The HTTP version, such as `1.1`; nil if unknown.
     ///   - body: The body; nil if the file does not contain it.
     ///   - mediaType: The body's media type, such as `application/json`.
-    ///   - isForm: Whether the body is a URL-encoded form.
     ///   - bodySize: The size of the body; the size of `body` by default, and 1 if that is nil.
     package init(
         method: String,
         url: String,
-        httpVersion: String = "1.1",
+        httpVersion: String? = nil,
         headers: [HARPair],
         body: Data?,
         mediaType: String?,
-        isForm: Bool,
         bodySize: Int? = nil
     ) {
         self.method = method
         self.url = url
-        self.httpVersion = "HTTP/\(httpVersion)"
+        self.httpVersion = HARFile.httpVersion(httpVersion)
         self.headers = headers
         queryString = Self.items(URLComponents(string: url))
         cookies = headers.filter { $0.name.lowercased() == "cookie" }
@@ -64,12 +63,10 @@ package struct HARRequest: Encodable {
         self.bodySize = bodySize ?? body?.count ?? 1
         guard let body, !body.isEmpty else { return }
         let text = HARText(body)
-        let form = isForm ? "?" + String(decoding: body, as: UTF8.self).replacing("+", with: "%20") : nil
         postData = PostData(
             mimeType: mediaType ?? "application/octet-stream",
             text: text.text,
-            encoding: text.encoding,
-            params: form.map { Self.items(URLComponents(string: $0)) }
+            encoding: text.encoding
         )
     }
 
@@ -77,14 +74,17 @@ package struct HARRequest: Encodable {
         (components?.queryItems ?? []).map { HARPair(name: $0.name, value: $0.value ?? "") }
     }
 
+    /// A form has `text` too, and never `params`, because the specification excludes one from the other.
+    ///
+    /// The text is exact, and readers such as Chromium's developer tools take the form's items from it. Chromium writes
+    /// both.
     struct PostData: Encodable {
         let mimeType: String
         let text: String
         let encoding: String?
-        let params: [HARPair]?
 
         enum CodingKeys: String, CodingKey {
-            case mimeType, text, params
+            case mimeType, text
             case encoding = "_encoding"
         }
     }
@@ -128,13 +128,14 @@ package struct HARResponse: Encodable {
 
     /// - Parameters:
     ///   - status: The status; nil if no response arrived.
+    ///   - httpVersion: The HTTP version, such as `1.1`; nil if unknown.
     ///   - body: The body after decompression; nil if the file does not contain it.
     ///   - size: The size of the body after decompression.
     ///   - bodySize: The size of the body before decompression.
     package init(
         status: Int?,
         statusText: String,
-        httpVersion: String = "1.1",
+        httpVersion: String? = nil,
         headers: [HARPair],
         body: Data?,
         mediaType: String?,
@@ -144,7 +145,7 @@ package struct HARResponse: Encodable {
     ) {
         self.status = status ?? 0
         self.statusText = statusText
-        self.httpVersion = "HTTP/\(httpVersion)"
+        self.httpVersion = HARFile.httpVersion(httpVersion)
         self.headers = headers
         cookies = headers.filter { $0.name.lowercased() == "set-cookie" }
             .map { field in HARPair(cookie: field.value.prefix { $0 != ";" }) }

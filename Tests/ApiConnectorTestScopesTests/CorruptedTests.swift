@@ -254,7 +254,7 @@ struct CorruptedTests {
         script.on(.tea(id: 1)).answer(ScriptAdapter.current.inexpressible, times: .anyNumber)  // notExpressibleLate
     }
 
-    /// Its own error is the one that counts: what it then did not ask for is no issue.
+    /// The test's own error counts; routes that it did not request after that are not an issue.
     @Test func throwsItself() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import TestSupport
 import Testing
 
 @testable import ApiConnectorTestScopes
@@ -90,7 +91,7 @@ struct RecordingScopeTests {
         try await shop.send(at: .tea(id: 1))
         #expect(await scope.end(waitingUpTo: .seconds(1), hasFailed: false, hasIssues: false).isEmpty)
         #expect(try Recording(contentsOf: file).requests.count == 1)
-        // What comes later is no part of the test.
+        // Later requests are not part of the test.
         try await shop.send(at: .tea(id: 2))
         try recorder.save()
         #expect(try Recording(contentsOf: file).requests.count == 1)

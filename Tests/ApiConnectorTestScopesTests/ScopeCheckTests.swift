@@ -7,7 +7,7 @@ import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Testing
 
-/// What the scope of a test has to prove of itself, by the trait that tests have.
+/// The checks that the scope of a test must pass, for each trait.
 @Suite(.timeLimit(.minutes(10)))
 struct ScopeCheckTests {
     private let trait: ScriptedTrait = .scripted
@@ -22,7 +22,7 @@ struct ScopeCheckTests {
                 for id in 1...2 { _ = try? await shop.value(Tea.self, at: .tea(id: id)) }
             }
         } matching: { issue in
-            issue.sourceLocation?.line == line && "\(issue)".contains("has no answer to it")
+            issue.sourceLocation?.line == line && "\(issue)".contains("has no answer to this request")
         }
     }
 

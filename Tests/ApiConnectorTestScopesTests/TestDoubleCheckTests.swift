@@ -4,11 +4,12 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import TestSupport
 import Testing
 
 @testable import ApiConnectorTestScopes
 
-/// What a test double has to prove of itself, by the letters of the list that it is held to.
+/// The checks that a test double must pass, by the letters of its list.
 @Suite(.timeLimit(.minutes(10)))
 struct TestDoubleCheckTests {
     #if os(Linux)
@@ -16,7 +17,7 @@ struct TestDoubleCheckTests {
     ///
     /// - Parameters:
     ///   - arguments: Which tests, and how.
-    ///   - adapter: What brings their requests to their scripts; in process by default.
+    ///   - adapter: The adapter that sends their requests to their scripts; in process by default.
     ///   - isOnlyErrors: Whether to give what it writes to standard error, and nothing else; false by default.
     private func child(
         _ arguments: String,
@@ -131,10 +132,10 @@ struct TestDoubleCheckTests {
             text.contains(
                 """
                 ApiConnectorTesting: The test did not read the issues of the script made at LeakingTests.swift:\(first):
-                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
-                to give one, add
+                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to \
+                this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
-                Its only answer is for
+                The script's only answer is for
                   1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
                      path: "/teas/2" was expected, but "/teas/1" was sent.
                 The answer 200 OK to GET https://shop.example.com:443/teas/2 was never given.
@@ -149,9 +150,9 @@ struct TestDoubleCheckTests {
                 ApiConnectorTesting: The test did not read these issues of the script made at \
                 LeakingTests.swift:\(second):
                 GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
-                to it; to give one, add
+                to this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
-                It has no answers at all.
+                The script has no answers.
 
                 """
             ),
@@ -240,8 +241,8 @@ struct TestDoubleCheckTests {
         #expect(seen == [500, 500, 200])
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
         #expect(
-            error?.detail == "the answers to it are used up: 500 Internal Server Error 2 times (\(place(line))), "
-                + "200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
+            error?.detail == "the answers to this request are used up: 500 Internal Server Error 2 times "
+                + "(\(place(line))), 200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
         )
         #expect(await script.end().map(\.kind) == [.exhausted])
     }
@@ -284,14 +285,14 @@ extension ScriptAdapter {
         // It can express everything.
         case .inProcess: ["notExpressible", "notExpressibleLate"]
         case .session: []
-        // Whatever comes to it is meant for the server that it stands for.
+        // All requests to this port are meant for the server that it replaces.
         case .server: ["anotherOrigin"]
-        // What is declared after the launch is refused, as another test shows.
+        // A route that is declared after the launch is refused, as another test shows.
         case .seed: ["usedUpBesideTwo"]
         }
     }
 
-    /// The tests whose scripts it does not take, and how far behind the mark is the line that it names.
+    /// The tests whose scripts it refuses, and the distance from the mark to the line that the issue names.
     fileprivate var refuses: [String: Int] {
         switch self {
         case .inProcess: [:]

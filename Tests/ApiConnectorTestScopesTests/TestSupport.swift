@@ -2,5 +2,5 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// What several test targets use, for all files of this target.
+// Imports the code that several test targets share into all files of this target.
 @_exported public import TestSupport

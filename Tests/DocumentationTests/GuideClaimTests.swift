@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What the guides say beside their code.
+/// Claims of the guides' text, outside their code blocks.
 @Suite struct GuideClaimTests {
     @Test func theQuotedErrorIsWordForWordTheLibrarys() async throws {
         let guide = CodeBlockTests.root.appending(

@@ -5,7 +5,7 @@
 import Foundation
 import Testing
 
-/// What an app's review on Apple's systems reads about this package.
+/// The privacy manifest that an app's review on Apple's systems reads.
 @Suite struct PrivacyManifestTests {
     private struct Manifest: Decodable {
         struct AccessedType: Decodable, Equatable {

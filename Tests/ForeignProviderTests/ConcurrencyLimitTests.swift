@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A limit of a user's own, where the built-in one is tested.
+/// A user's limit, which must pass the tests of the built-in limit.
 @Suite(.timeLimit(.minutes(10))) struct ConcurrencyLimitTests {
     private let clock = ManualClock()
     private let arrivals = Arrivals()

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// An observing wrapper of a user's own, where the built-in one is tested.
+/// A user's observing wrapper, which must pass the tests of the built-in wrapper.
 @Suite(.timeLimit(.minutes(10))) struct MeterTests {
     private let clock = ManualClock()
     private let figures = Figures()
@@ -46,6 +46,57 @@ import Testing
         try await clock.pass(.seconds(3))
         #expect(await error?.kind == .stalled)
         #expect(figures.all == ["http://api.example.com:80 0 bytes in 3.0 seconds: stalled"])
+    }
+
+    @Test func measuresABodyThatTheDeadlineEnds() async throws {
+        let api = api(
+            Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5)),
+            TestConnector { _ in .feed(BodyFeed()) }
+        )
+        async let error = outcome { try await api.data(at: Route("/a")) }
+        try await clock.pass(.seconds(5))
+        #expect(await error?.kind == .deadlineExceeded)
+        #expect(figures.all == ["http://api.example.com:80 0 bytes in 5.0 seconds: deadlineExceeded"])
+        #expect(events.outcomes == ["deadlineExceeded"])
+    }
+
+    @Test func measuresACallThatIsCanceled() async throws {
+        let arrivals = Arrivals()
+        let api = api(
+            .unlimited,
+            TestConnector { _ in
+                arrivals.note()
+                return .feed(BodyFeed())
+            }
+        )
+        let call = Task { await outcome { try await api.data(at: Route("/a")) } }
+        await arrivals.next()
+        call.cancel()
+        #expect(await call.value?.kind == .cancelled)
+        #expect(figures.all == ["http://api.example.com:80 0 bytes in 0.0 seconds: cancelled"])
+        #expect(events.outcomes == ["cancelled"])
+    }
+
+    @Test func measuresTheRequestsOfARefresh() async throws {
+        let metered = Meter(
+            wrapped: TestConnector { request in
+                if request.url.path() == "/token" { return .json("t2") }
+                return request.headers[.authorization] == nil ? .status(401) : .json("done")
+            },
+            figures: figures
+        )
+        let plain = metered.connected(on: clock)
+        let session = RefreshableCredentials(timeSource: clock) { _ in
+            .bearer(try await plain.value(String.self, at: Route("/token")))
+        }
+        let api = metered.authenticating(by: session).connected(on: clock)
+        #expect(try await api.value(String.self, at: Route("/a")) == "done")
+        #expect(
+            figures.all == [
+                "http://api.example.com:80 4 bytes in 0.0 seconds: finished",
+                "http://api.example.com:80 6 bytes in 0.0 seconds: finished",
+            ]
+        )
     }
 
     @Test func measuresEachHopOfARedirect() async throws {

@@ -10,29 +10,51 @@ import Testing
 
 /// A wrapper that knows nothing of origins shows another origin nothing, over each test double.
 @Suite(.timeLimit(.minutes(10))) struct NaiveWrapperTests {
+    /// Where a wrapper puts a secret.
+    enum Place: CaseIterable, Sendable {
+        case authorization, cookie, proxyAuthorization, apiKey, queryItem
+
+        func put(_ secret: String, into request: inout ApiRequest) {
+            switch self {
+            case .authorization: request.headers[.authorization] = "Bearer \(secret)"
+            case .cookie: request.headers[.cookie] = "session=\(secret)"
+            case .proxyAuthorization: request.headers["Proxy-Authorization"] = "Basic \(secret)"
+            case .apiKey: request.headers["X-Api-Key"] = secret
+            case .queryItem: request.url.append(queryItems: [URLQueryItem(name: "api_key", value: secret)])
+            }
+        }
+    }
+
+    /// Puts a secret into every request.
     private struct Naive<Wrapped: DataRequestType>: DataRequestType {
         let wrapped: Wrapped
+        let place: Place
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
             var request = request
-            request.headers[.authorization] = "Bearer hush"
-            request.headers[.cookie] = "session=hush"
+            place.put("hush", into: &request)
             return try await wrapped.response(for: request)
         }
     }
 
-    /// Redirects to another host, and records what comes.
+    /// Redirects each request for `/a`, and records the requests.
     private final class Server: ResponseSource {
+        private let target: String
         private let lines = Mutex<[String]>([])
 
+        init(redirectingTo target: String) {
+            self.target = target
+        }
+
+        /// Scheme and host of each request, and whether it had the secret.
         var seen: [String] { lines.withLock { $0 } }
 
         func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-            let secrets = [request.headers[.authorization], request.headers[.cookie]].map { $0 ?? "-" }
-            let line = "\(request.url.host() ?? "") \(secrets.joined(separator: " "))"
-            lines.withLock { $0.append(line) }
-            return request.url.host() == "evil.example.org"
-                ? .json("theirs") : .status(307, headers: ["Location": "http://evil.example.org/x"])
+            let texts = [request.url.absoluteString] + request.headers.map(\.value)
+            let hasSecret = texts.contains { $0.contains("hush") }
+            let origin = "\(request.url.scheme ?? "")://\(request.url.host() ?? "")"
+            lines.withLock { $0.append(hasSecret ? "\(origin) with the secret" : origin) }
+            return request.url.path() == "/a" ? .status(307, headers: ["Location": target]) : .json("theirs")
         }
     }
 
@@ -72,12 +94,41 @@ import Testing
         }
     }
 
-    @Test(arguments: Double.all) func sendsNoSecretToAnotherOrigin(_ double: Double) async throws {
-        let server = Server()
+    /// The requests that the servers get when the connection's own server redirects a call.
+    private func seen(
+        over double: Double,
+        with place: Place,
+        from scheme: HTTPScheme = .http,
+        to target: String
+    ) async throws -> [String] {
+        let server = Server(redirectingTo: target)
         let (provider, holder) = try provider(double, over: server)
-        let api = Naive(wrapped: provider).connected()
+        let api = NetworkConnector<_, Route>(
+            environment: Backend(scheme: scheme),
+            provider: Naive(wrapped: provider, place: place),
+            configuration: ConnectionConfiguration(timeouts: .unlimited, redirects: .follow(allowsInsecure: true))
+        )
         #expect(try await api.value(String.self, at: Route("/a")) == "theirs")
         withExtendedLifetime(holder) {}
-        #expect(server.seen == ["api.example.com Bearer hush session=hush", "evil.example.org - -"])
+        return server.seen
+    }
+
+    @Test(arguments: Double.all, Place.allCases)
+    func sendsNoSecretToAnotherOrigin(_ double: Double, _ place: Place) async throws {
+        let seen = try await seen(over: double, with: place, to: "http://evil.example.org/x")
+        #expect(seen == ["http://api.example.com with the secret", "http://evil.example.org"])
+    }
+
+    /// A script's server has no certificate.
+    @Test(arguments: [Double.connector, .bridge], Place.allCases)
+    func sendsNoSecretWithoutEncryptionAfterARedirect(_ double: Double, _ place: Place) async throws {
+        let seen = try await seen(over: double, with: place, from: .https, to: "http://api.example.com/x")
+        #expect(seen == ["https://api.example.com with the secret", "http://api.example.com"])
+    }
+
+    @Test(arguments: Double.all, Place.allCases)
+    func sendsTheSecretAgainToItsOwnOrigin(_ double: Double, _ place: Place) async throws {
+        let seen = try await seen(over: double, with: place, to: "http://api.example.com:80/x")
+        #expect(seen == Array(repeating: "http://api.example.com with the secret", count: 2))
     }
 }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A cache of a user's own, where the built-in one is tested.
+/// A user's cache, which must pass the tests of the built-in cache.
 @Suite(.timeLimit(.minutes(10))) struct SimpleCacheTests {
     private let arrivals = Arrivals()
     private let events = EventList()
@@ -76,6 +76,58 @@ import Testing
             }
         }
         #expect(arrivals.total == 3)
+    }
+
+    /// A server whose first body never ends, and whose later responses are their numbers.
+    private var hangingServer: TestConnector<ClosureResponses> {
+        TestConnector { [arrivals] _ in
+            let number = arrivals.note()
+            return number == 1 ? .feed(BodyFeed()) : .json(number)
+        }
+    }
+
+    @Test(arguments: [
+        (Timeouts(attempt: nil, stall: .seconds(5)), ApiConnectorError.Kind.stalled),
+        (Timeouts(attempt: .seconds(5), stall: Timeouts.noLimit), .timedOut),
+        (Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5)), .deadlineExceeded),
+    ])
+    func keepsNothingOfABodyThatALimitEnds(_ timeouts: Timeouts, _ kind: ApiConnectorError.Kind) async throws {
+        let clock = ManualClock()
+        let api = SimpleCache(hangingServer).connected(on: clock, timeouts, events)
+        async let error = outcome { try await api.data(at: Route("/a")) }
+        try await clock.pass(.seconds(5))
+        #expect(await error?.kind == kind)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+        #expect(events.outcomes == [kind.rawValue, "2xx", "2xx"])
+    }
+
+    @Test func keepsNothingOfACallThatIsCanceled() async throws {
+        let api = SimpleCache(hangingServer).connected(ManualClock(), events)
+        let call = Task { await outcome { try await api.data(at: Route("/a")) } }
+        await arrivals.next()
+        call.cancel()
+        #expect(await call.value?.kind == .cancelled)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+    }
+
+    @Test func keepsTheTargetOfARedirectAndAsksForTheRedirect() async throws {
+        let server = TestConnector { [arrivals] request in
+            let number = arrivals.note()
+            return request.url.path() == "/a"
+                ? .status(302, headers: ["Location": "http://cdn.example.com/b"]) : .json(number)
+        }
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        for _ in 1...2 { #expect(try await api.value(Int.self, at: Route("/a")) == 2) }
+        #expect(arrivals.total == 3)
+    }
+
+    @Test func aRefreshGetsAndLeavesNoStoredResponse() async throws {
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        let refresh = CallOptions(isCredentialRefresh: true)
+        #expect(try await api.value(Int.self, at: Route("/a"), options: refresh) == 1)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+        #expect(try await api.value(Int.self, at: Route("/a"), options: refresh) == 3)
     }
 
     @Test func aBodyThatIsTooLargeForTheCallIsNotServed() async throws {

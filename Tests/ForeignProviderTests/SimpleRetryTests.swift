@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A retry of a user's own, where the built-in one is tested.
+/// A user's retrying wrapper, which must pass the tests of the built-in wrapper.
 @Suite(.timeLimit(.minutes(10))) struct SimpleRetryTests {
     private let clock = ManualClock()
     private let arrivals = Arrivals()
@@ -82,7 +82,16 @@ import Testing
         #expect(error.request?.attempt == 3)
         #expect(error.earlierAttempts.map(\.wait) == [.seconds(7), .seconds(2)])
         #expect(error.earlierAttempts.map(\.kind) == [.unacceptableStatus, .connectionLost])
-        #expect(events.decisions.count == 2)
+        #expect(error.retryStop == .attemptLimit)
+        #expect(
+            error.description.contains("The request was not sent again: the policy's maximum attempt count is reached.")
+        )
+        #expect(
+            events.decisions == [
+                "retrying after 7.0 seconds because of a failure that may pass",
+                "retrying after 2.0 seconds because of a failure that may pass", "not retrying because of attemptLimit",
+            ]
+        )
     }
 
     @Test func doesNotWaitPastTheDeadline() async throws {
@@ -96,7 +105,7 @@ import Testing
         #expect(clock.now == .zero)
     }
 
-    @Test func aCancelledCallEndsItsWait() async throws {
+    @Test func aCanceledCallEndsItsWait() async throws {
         let api = api(.unlimited, EventList(), .status(503))
         let call = Task { await outcome { try await api.data(at: Route("/a")) } }
         _ = try await clock.nextSleep()
@@ -120,6 +129,101 @@ import Testing
         let error = await outcome { try await api.data(at: Route("/a", .post)) }
         #expect(error?.response?.status == 503)
         #expect(arrivals.total == 1)
+    }
+
+    @Test func anErrorHasTheReasonForTheMissingRetry() async throws {
+        let lost = TestConnectorResponse.failure(ApiConnectorError(.connectionLost, "it broke"))
+        let api = api(.unlimited, EventList(), lost)
+        let error = try #require(await outcome { try await api.data(at: Route("/a", .post)) })
+        #expect(error.retryStop == .notIdempotent)
+        #expect(error.description.contains("an Idempotency-Key would allow a retry"))
+    }
+
+    @Test func doesNotRetryAPermanentFailure() async throws {
+        var refused = ApiConnectorError(.cannotConnect, "the proxy refused it")
+        refused.isPermanent = true
+        let api = api(.unlimited, EventList(), .failure(refused))
+        let error = await outcome { try await api.data(at: Route("/a")) }
+        #expect(error?.retryStop == .notTransient)
+        #expect(arrivals.total == 1)
+    }
+
+    @Test func doesNotRetryARefresh() async throws {
+        let api = api(.unlimited, EventList(), .status(503))
+        let options = CallOptions(isCredentialRefresh: true)
+        let error = await outcome { try await api.data(at: Route("/a"), options: options) }
+        #expect(error?.response?.status == 503)
+        #expect(error?.retryStop == nil)
+        #expect(arrivals.total == 1)
+    }
+
+    private static let eagerPolicy = RetryPolicy(
+        maximumAttemptCount: 4,
+        initialDelay: .zero,
+        maximumDelay: .zero,
+        budget: .unlimited
+    )
+
+    private static let brokenEvent = TestConnectorResponse.chunks(
+        [Data("data: one\n\n".utf8)],
+        headers: ["Content-Type": "text/event-stream"]
+    )
+    .failing(.afterByteCount(11), with: ApiConnectorError(.connectionLost, "it broke"))
+
+    /// The error that ends a stream which delivers one event, and then fails with each request.
+    private func endOfStream(_ tokens: RetryBuckets) async throws -> ApiConnectorError {
+        let server = TestConnector { [arrivals] _ in
+            arrivals.note() == 1 ? Self.brokenEvent : .failure(ApiConnectorError(.connectionLost, "it broke"))
+        }
+        let api = SimpleRetry(wrapped: server, tokens: tokens).connected(on: clock)
+        var read: [String] = []
+        let error = await outcome {
+            let events = api.stream(
+                of: ServerSentEvent.self,
+                at: Route("/a"),
+                as: .events.resuming(Self.eagerPolicy)
+            )
+            for try await event in events { read.append(event.data) }
+        }
+        #expect(read == ["one"])
+        return try #require(error)
+    }
+
+    @Test func doesNotMultiplyTheAttemptsOfAStream() async throws {
+        let error = try await endOfStream(RetryBuckets(.unlimited))
+        #expect(error.retryStop == .attemptLimit)
+        #expect(arrivals.total == 5)
+    }
+
+    @Test func aStreamTakesItsRetriesFromTheBudget() async throws {
+        let tokens = RetryBuckets(RetryBudget(burstCount: 2, share: 0, countPerSecond: 0))
+        let error = try await endOfStream(tokens)
+        #expect(error.retryStop == .budget)
+        // The first connection after an element takes no token.
+        #expect(arrivals.total == 4)
+    }
+
+    @Test func retriesAStreamThatBreaksOffBeforeItsFirstChunk() async throws {
+        let broken = TestConnectorResponse.chunks([Data("lost\n".utf8)])
+            .failing(.afterByteCount(0), with: ApiConnectorError(.connectionLost, "it broke"))
+        let api = api(.unlimited, EventList(), broken, .chunks([Data("one\n".utf8)]))
+        async let lines = api.stream(of: String.self, at: Route("/a"), as: .lines).all()
+        try await clock.pass(.seconds(1))
+        #expect(try await lines == ["one"])
+        #expect(arrivals.total == 2)
+    }
+
+    @Test func aStreamThatSendsNothingStalls() async throws {
+        let api = api(
+            Timeouts(attempt: nil, stall: .seconds(10)),
+            EventList(),
+            .feed(BodyFeed()),
+            .chunks([Data("one\n".utf8)])
+        )
+        async let lines = api.stream(of: String.self, at: Route("/a"), as: .lines).all()
+        try await clock.pass(.seconds(10))
+        try await clock.pass(.seconds(1))
+        #expect(try await lines == ["one"])
     }
 
     @Test func retriesAStreamByItsHead() async throws {

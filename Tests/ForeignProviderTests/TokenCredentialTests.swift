@@ -8,12 +8,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A credential wrapper of a user's own, where the built-in one is tested.
+/// A user's credential wrapper, which must pass the tests of the built-in wrapper.
 @Suite(.timeLimit(.minutes(10))) struct TokenCredentialTests {
     private let clock = ManualClock()
     private let refreshes = Arrivals()
 
-    /// What came to the server: host, path and credential.
+    /// The host, path and credential of each request that the server got.
     private let seen = Seen()
 
     private final class Seen: Sendable {
@@ -88,7 +88,7 @@ import Testing
         #expect(refreshes.total == 1)
     }
 
-    @Test func aCancelledCallLeavesTheRefreshBehind() async throws {
+    @Test func aCanceledCallLeavesTheRefreshBehind() async throws {
         let released = Arrivals()
         let api = api {
             await released.next()
@@ -150,6 +150,50 @@ import Testing
                 "api.example.com/a Bearer t1", "api.example.com/token -", "api.example.com/a Bearer t2",
             ]
         )
+    }
+
+    /// The code that fetches the token marks nothing itself.
+    @Test func eachRequestOfARefreshIsMarked() async throws {
+        let later = Later()
+        let server = TestConnector { [seen] request in
+            seen.note(request)
+            return request.url.path() == "/token" ? .json("t2") : Self.answer(request)
+        }
+        let tokens = TokenStore("t1") {
+            try await #require(later.value).value(String.self, at: Route("/token", .post))
+        }
+        let api = ConcurrencyLimit(1, TokenCredential(wrapped: server, tokens: tokens)).connected(on: clock)
+        later.value = api
+        #expect(try await api.value(String.self, at: Route("/a")) == "done")
+        #expect(seen.all.count == 3)
+        later.value = nil
+    }
+
+    @Test func aValueThatIsSetReplacesTheMarkOfARefresh() async throws {
+        let tokens = TokenStore("t1") { "t2" }
+        let url = try #require(URL(string: "http://api.example.com/a"))
+        await ApiRequest.markingCredentialRefresh(of: tokens) {
+            var request = ApiRequest(url: url)
+            #expect(request.isCredentialRefresh)
+            request.isCredentialRefresh = false
+            #expect(!request.isCredentialRefresh)
+            #expect(request.isCredentialRefresh(of: tokens))
+            #expect(!request.isCredentialRefresh(of: self.refreshes))
+        }
+    }
+
+    @Test func aRequestCreatedBeforeARefreshIsMarkedDuringTheRefreshOnly() async throws {
+        let tokens = TokenStore("t1") { "t2" }
+        let url = try #require(URL(string: "http://api.example.com/a"))
+        let request = ApiRequest(url: url)
+        #expect(!request.isCredentialRefresh)
+        await ApiRequest.markingCredentialRefresh(of: tokens) {
+            #expect(request.isCredentialRefresh)
+            // So that the source does not wait for its own refresh.
+            #expect(request.isCredentialRefresh(of: tokens))
+        }
+        #expect(!request.isCredentialRefresh)
+        #expect(!request.isCredentialRefresh(of: tokens))
     }
 
     @Test func aFailedRefreshFailsTheCall() async throws {

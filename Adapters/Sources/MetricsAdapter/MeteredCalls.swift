@@ -14,7 +14,7 @@ public import Metrics
 /// | Label | Value |
 /// |---|---|
 /// | `http.client.request.duration` | The duration of a call, with all attempts. |
-/// | `http.client.request.time_in_queue` | The time that the last attempt waited for a connection. |
+/// | `http.client.request.time_in_queue` | The time that the last attempt waited for a connection or a limit. |
 /// | `dns.lookup.duration` | The duration of the last attempt's DNS lookup. |
 /// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
@@ -22,8 +22,9 @@ public import Metrics
 ///
 /// `http.client.phase.duration` is not part of OpenTelemetry's conventions.
 ///
-/// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. Their
-/// cardinality is low, because a route's name does not contain the route's values.
+/// The dimensions are `http.request.method`, `server.address`, `server.port`, `url.template`,
+/// `http.response.status_code` and `error.type`. Their cardinality is low, because a route's name does not contain the
+/// route's values. A program that calls many hosts has a series for each host.
 public struct MeteredCalls: CallObserver {
     private let prefix: String
     private let factory: any MetricsFactory
@@ -66,7 +67,13 @@ public struct MeteredCalls: CallObserver {
     }
 
     private func dimensions(_ event: CallEvent, _ outcome: CallEvent.Outcome) -> [(String, String)] {
-        var dimensions = [("http.request.method", event.method.rawValue), ("url.template", event.route ?? "-")]
+        var dimensions = [("http.request.method", event.method.rawValue)]
+        if let origin = event.origin {
+            // An IPv6 address has no brackets here.
+            dimensions.append(("server.address", origin.host.filter { !"[]".contains($0) }))
+            dimensions.append(("server.port", "\(origin.port)"))
+        }
+        dimensions.append(("url.template", event.route ?? "-"))
         if let status = outcome.status {
             dimensions.append(("http.response.status_code", "\(status.rawValue)"))
             if outcome.isFailure { dimensions.append(("error.type", "\(status.rawValue)")) }

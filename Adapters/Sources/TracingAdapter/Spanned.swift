@@ -7,6 +7,9 @@ public import Tracing
 
 /// A provider that makes a span for each request with swift-distributed-tracing, and adds the span's context to the
 /// request.
+///
+/// The span has the attributes that OpenTelemetry's conventions for HTTP clients require, and what the transport has
+/// measured.
 public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
     private let wrapped: Wrapped
     private let tracer: T
@@ -48,6 +51,12 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         case .started:
             span.attributes["http.request.method"] = event.method.rawValue
             span.attributes["url.full"] = event.url()
+            if let origin = event.origin {
+                // An IPv6 address has no brackets here.
+                span.attributes["server.address"] = origin.host.filter { !"[]".contains($0) }
+                span.attributes["server.port"] = Int64(origin.port)
+            }
+            if event.attempt > 1 { span.attributes["http.request.resend_count"] = Int64(event.attempt - 1) }
         case .head(let status):
             span.attributes["http.response.status_code"] = Int64(status.rawValue)
         case _ where event.kind.isDecision:
@@ -55,11 +64,21 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         case .finished(let totals):
             span.attributes["http.response.body.size"] = Int64(totals.byteCount)
             if let times = totals.times { write(times) }
-            if totals.outcome.isFailure { span.setStatus(SpanStatus(code: .error, message: totals.outcome.label)) }
-            if case .failed(let error) = totals.outcome { span.attributes["error.type"] = error.kind.rawValue }
+            if totals.outcome.isFailure { write(totals.outcome) }
             span.end()
         default:
             break
+        }
+    }
+
+    /// Adds a failure; its status alone says why a complete response is one.
+    private func write(_ failure: CallEvent.Outcome) {
+        if case .failed(let error) = failure {
+            span.attributes["error.type"] = error.kind.rawValue
+            span.setStatus(SpanStatus(code: .error, message: failure.label))
+        } else {
+            span.attributes["error.type"] = failure.status.map { "\($0.rawValue)" } ?? failure.label
+            span.setStatus(SpanStatus(code: .error))
         }
     }
 

@@ -57,15 +57,16 @@ import TracingAdapter
         try? await api.send(at: .lost)
 
         let dimensions = [
-            ("http.request.method", "GET"), ("url.template", "me"), ("http.response.status_code", "200"),
+            ("http.request.method", "GET"), ("server.address", "localhost"), ("server.port", "80"),
+            ("url.template", "me"), ("http.response.status_code", "200"),
         ]
         #expect(try metrics.expectTimer("http.client.request.duration", dimensions).values.count == 3)
         #expect(try metrics.expectCounter("http.client.attempts", dimensions).totalValue == 3)
         #expect(try metrics.expectRecorder("http.client.response.body.size", dimensions).values == [5, 5, 5])
         #expect(metrics.timers(label: "http.client.request.duration").count == 2)
         let lost = [
-            ("http.request.method", "GET"), ("url.template", "lost"), ("http.response.status_code", "404"),
-            ("error.type", "404"),
+            ("http.request.method", "GET"), ("server.address", "localhost"), ("server.port", "80"),
+            ("url.template", "lost"), ("http.response.status_code", "404"), ("error.type", "404"),
         ]
         #expect(try metrics.expectTimer("http.client.request.duration", lost).values.count == 1)
     }
@@ -90,12 +91,104 @@ import TracingAdapter
         let metrics = TestMetrics()
         try await timed { $0.observing(by: MeteredCalls(factory: metrics)) }.send(at: .me)
         let dimensions = [
-            ("http.request.method", "GET"), ("url.template", "me"), ("http.response.status_code", "200"),
-            ("http.client.phase", "responseWait"),
+            ("http.request.method", "GET"), ("server.address", "localhost"), ("server.port", "80"),
+            ("url.template", "me"), ("http.response.status_code", "200"),
         ]
-        let timer = try metrics.expectTimer("http.client.phase.duration", dimensions)
+        let timer = try metrics.expectTimer(
+            "http.client.phase.duration",
+            dimensions + [("http.client.phase", "responseWait")]
+        )
         #expect(timer.values == [2_000_000_000])
         #expect(metrics.timers(label: "dns.lookup.duration").isEmpty)
+        #expect(metrics.timers(label: "http.client.request.time_in_queue").isEmpty)
+    }
+
+    /// A transport that has measured everything, or fails after it.
+    private struct Measured: DataRequestType {
+        var error: ApiConnectorError?
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            let record = TransportTimesRecord()
+            record.update { times in
+                for (index, phase) in TransportTimes.Phase.allCases.enumerated() {
+                    times[phase] = .milliseconds(index + 1)
+                }
+                times.isConnectionReused = false
+                times.httpVersion = "2"
+                times.tlsVersion = "1.3"
+                times.remoteAddress = "192.0.2.1"
+                times.remotePort = 8443
+                times.requestBodyByteCount = 7
+                times.responseBodyByteCount = 3
+                times.decodedBodyByteCount = 5
+            }
+            if var error {
+                error.timesRecord = record
+                throw error
+            }
+            var response = ApiResponse(to: request, status: 200, body: ResponseBody(Data("hello".utf8)))
+            response.timesRecord = record
+            return response
+        }
+    }
+
+    @Test func eachMeasurementIsAMetric() async throws {
+        let metrics = TestMetrics()
+        try await connection(Measured().observing(by: MeteredCalls(factory: metrics))).send(at: .me)
+        let dimensions = [
+            ("http.request.method", "GET"), ("server.address", "localhost"), ("server.port", "80"),
+            ("url.template", "me"), ("http.response.status_code", "200"),
+        ]
+        #expect(try metrics.expectTimer("http.client.request.time_in_queue", dimensions).values == [1_000_000])
+        #expect(try metrics.expectTimer("dns.lookup.duration", dimensions).values == [2_000_000])
+        let phases = ["connecting", "tlsHandshake", "sending", "responseWait", "receiving"]
+        let times = try phases.map { phase in
+            try metrics.expectTimer("http.client.phase.duration", dimensions + [("http.client.phase", phase)]).values
+        }
+        #expect(times == (3...7).map { [$0 * 1_000_000] })
+        // On the wire, so before decompression.
+        #expect(try metrics.expectRecorder("http.client.request.body.size", dimensions).values == [7])
+        #expect(try metrics.expectRecorder("http.client.response.body.size", dimensions).values == [3])
+    }
+
+    @Test func eachMeasurementIsAnAttribute() async throws {
+        let tracer = InMemoryTracer()
+        try await connection(Measured().spanned(by: tracer)).send(at: .me)
+        let attributes = try #require(tracer.finishedSpans.first).attributes
+        #expect(attributes.get("server.address") == .string("localhost"))
+        #expect(attributes.get("server.port") == .int64(80))
+        #expect(attributes.get("http.request.resend_count") == nil)
+        #expect(attributes.get("error.type") == nil)
+        #expect(attributes.get("network.protocol.version") == .string("2"))
+        #expect(attributes.get("tls.protocol.version") == .string("1.3"))
+        #expect(attributes.get("network.peer.address") == .string("192.0.2.1"))
+        #expect(attributes.get("network.peer.port") == .int64(8443))
+        #expect(attributes.get("http.request.body.size") == .int64(7))
+        #expect(attributes.get("http.response.body.size") == .int64(3))
+        let phases = TransportTimes.Phase.allCases.map { attributes.get("http.client.phase.\($0.rawValue)") }
+        #expect(phases == (1...7).map { .double(Double($0) / 1_000) })
+    }
+
+    @Test func aFailureHasItsTypeAndMeasurements() async throws {
+        let tracer = InMemoryTracer()
+        let metrics = TestMetrics()
+        let provider = Measured(error: ApiConnectorError(.connectionLost, "the server closed the connection"))
+            .spanned(by: tracer)
+            .observing(by: MeteredCalls(factory: metrics))
+            .retrying(RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero))
+        await #expect(throws: ApiConnectorError.self) { try await connection(provider).send(at: .me) }
+        try #require(tracer.finishedSpans.count == 2)
+        for (index, span) in tracer.finishedSpans.enumerated() {
+            #expect(span.attributes.get("error.type") == .string("connectionLost"))
+            #expect(span.attributes.get("http.request.resend_count") == (index == 0 ? nil : .int64(1)))
+            #expect(span.attributes.get("network.peer.address") == .string("192.0.2.1"))
+            #expect(span.status?.code == .error)
+        }
+        let dimensions = [
+            ("http.request.method", "GET"), ("server.address", "localhost"), ("server.port", "80"),
+            ("url.template", "me"), ("error.type", "connectionLost"),
+        ]
+        #expect(try metrics.expectTimer("dns.lookup.duration", dimensions).values == [2_000_000, 2_000_000])
     }
 
     @Test func aSpanHasWhatTheTransportMeasured() async throws {
@@ -124,6 +217,7 @@ import TracingAdapter
         #expect(span.attributes.get("url.full") == .string("http://localhost:80/me?token=REDACTED"))
         #expect(span.status == nil)
         #expect(tracer.finishedSpans[1].status?.code == .error)
+        #expect(tracer.finishedSpans[1].attributes.get("error.type") == .string("404"))
     }
 
     @Test func theSpanOfAStreamEndsWithItsBody() async throws {

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import ApiConnectorTraffic
 import ForeignWrappers
 
 extension MicroCase {
@@ -65,6 +66,42 @@ extension MicroCase {
         return [
             pipeline("no wrapper", canned), pipeline("one wrapper", Stamped(canned)),
             pipeline("eight wrappers", Stamped(Stamped(Stamped(Stamped(four))))),
+        ]
+    }
+
+    /// Cache hits: the cost of a cache that several instances share.
+    static var caches: [MicroCase] {
+        let fields: HTTPHeaders = ["Content-Type": "application/json", "Cache-Control": "max-age=31536000"]
+        let canned = TestConnector { _ in .data(Data("[]".utf8), headers: fields) }
+        func hits(in storage: some CacheStorage) -> @Sendable () async throws -> Void {
+            let provider = canned.caching(in: storage)
+            let api = NetworkConnector(environment: .production, provider: provider, router: MicroRouter.self)
+            return {
+                for _ in 0..<count { keep(try await api.data(at: .page(author: "jane-doe", slug: "caches"))) }
+            }
+        }
+        func shared(comparedAfter interval: Duration) -> SharedCacheStorage {
+            SharedCacheStorage(
+                named: "micro",
+                in: MemorySharedState(),
+                digestKey: Data(count: 32),
+                sealedBy: { $0 },
+                openedBy: { $0 },
+                refreshInterval: interval
+            )
+        }
+        let reference = Reference("a hit in a memory cache", hits(in: MemoryCacheStorage()))
+        return [
+            MicroCase(
+                "a hit in the memory of a shared cache",
+                against: reference,
+                hits(in: shared(comparedAfter: .seconds(3600)))
+            ),
+            MicroCase(
+                "a hit in a shared cache, in a store in the same process",
+                against: reference,
+                hits(in: shared(comparedAfter: .zero))
+            ),
         ]
     }
 }

@@ -31,5 +31,5 @@ package struct MicroCase: Sendable {
     }
 
     /// All cases, grouped by reference.
-    package static let all = routing + headers + pipelines + parsers
+    package static let all = routing + headers + pipelines + caches + parsers
 }

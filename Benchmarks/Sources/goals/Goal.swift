@@ -35,6 +35,6 @@ let allGoals: [any Goal] = [
     G14MultiplexedGet(),
     G15Upload(),
     G16SecureDownload(),
-    G17HostileNeighbours(),
+    G17HostileNeighbors(),
     G18Timings(),
 ]

@@ -68,10 +68,10 @@ struct RunCommand: AsyncParsableCommand {
         } else {
             Console.line(machine)
         }
-        let judgement = Judgement(of: outcomes, knownShort: knownShort, isQuick: quick)
-        for note in judgement.notes { Console.error("note: \(note)") }
-        for failure in judgement.failures { Console.error("short: \(failure)") }
-        if !judgement.failures.isEmpty { throw ExitCode(1) }
+        let judgment = Judgment(of: outcomes, knownShort: knownShort, isQuick: quick)
+        for note in judgment.notes { Console.error("note: \(note)") }
+        for failure in judgment.failures { Console.error("short: \(failure)") }
+        if !judgment.failures.isEmpty { throw ExitCode(1) }
     }
 
     private func chosenGoals() throws -> [any Goal] {

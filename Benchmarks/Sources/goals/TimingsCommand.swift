@@ -9,6 +9,8 @@ import SystemBundle
 
 /// `goals child timings`: small GETs by a provider that measures times and by one that does not, in pairs of turns.
 ///
+/// Each call reads the times of its response.
+///
 /// The environment makes both trust the server.
 struct TimingsCommand: AsyncParsableCommand {
     /// The ratios of each pair: with times to without.
@@ -74,13 +76,31 @@ struct TimingsCommand: AsyncParsableCommand {
         configuration.certificateAuthorityFile = ProcessInfo.processInfo.environment[SYSTEM_BUNDLE_VARIABLE]
             .map { URL(filePath: $0) }
         let provider = CurlProvider(configuration: configuration)
-        let get = ConnectorGet(provider, scheme: scheme, port: port)
+        let get = TimedGet(provider, scheme: scheme, port: port)
         try await get.check()
-        let url = URL(string: "\(scheme.rawValue)://127.0.0.1:\(port)/small") ?? URL(filePath: "")
-        let times = try await provider.response(for: ApiRequest(url: url)).times
+        let times = try await get.response().times
         guard (times?[.responseWait] != nil) == measuresTimes else {
             throw WrongFixture(description: "the provider measured \(times.map { "\($0)" } ?? "no times")")
         }
         return get
+    }
+}
+
+/// A small GET that reads the times of its response.
+private struct TimedGet<Provider: DataRequestType>: SmallGet {
+    private let api: NetworkConnector<Provider, SmallRouter>
+
+    init(_ provider: Provider, scheme: HTTPScheme, port: Int) {
+        api = NetworkConnector(environment: SmallEnvironment(scheme: scheme, port: port), provider: provider)
+    }
+
+    func response() async throws -> DecodedResponse<SmallValue> {
+        try await api.response(of: SmallValue.self, at: .small)
+    }
+
+    func value() async throws -> SmallValue {
+        let response = try await response()
+        keep(response.times)
+        return response.value
     }
 }

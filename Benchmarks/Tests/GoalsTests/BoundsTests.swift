@@ -19,12 +19,12 @@ import Testing
         MicroRatio(name: name, reference: "by hand", value: value)
     }
 
-    @Test func passesWhatIsWithinItsBound() throws {
+    @Test func passesARatioWithinItsBound() throws {
         let bounds = try Bounds(parsing: table)
         #expect(bounds.problems(of: [ratio("lines", 2.5), ratio("events", 1)]).isEmpty)
     }
 
-    @Test func failsOnWhatIsOver() throws {
+    @Test func failsOnARatioOverItsBound() throws {
         let bounds = try Bounds(parsing: table)
         #expect(
             bounds.problems(of: [ratio("lines", 2.51), ratio("events", 1)])
@@ -34,7 +34,7 @@ import Testing
         #expect(bounds.isOver(ratio("lines", 2.51)) && !bounds.isOver(ratio("lines", 2.5)))
     }
 
-    @Test func failsOnWhatStandsOnOneSideOnly() throws {
+    @Test func failsOnARowThatIsOnOneSideOnly() throws {
         let bounds = try Bounds(parsing: table)
         #expect(
             bounds.problems(of: [ratio("lines", 1), ratio("text", 1)]) == [

@@ -61,23 +61,45 @@ import Testing
 }
 
 @Suite struct TimingsCostTests {
-    @Test func aCostIsJudgedByTheLowerEndOfItsInterval() {
-        let ratios = (1...30).map { 1 + (Double($0) - 0.5) / 1000 }
-        let cost = G18Timings.Cost(ofTimes: ratios)
+    private func outcome(_ ratios: [Double]) -> Outcome {
         var outcome = Outcome(goal: "G18", title: "times")
-        cost.add("G1", atMost: 1, to: &outcome)
-        #expect(outcome.figures.map(\.text) == ["G1, median 1.50 %", "G1, upper end 2.05 %"])
-        #expect(outcome.checks.map(\.text) == ["G1, lower end 0.95 % (goal ≤ 1.00 %)"])
-        let dearer = G18Timings.Cost(ofTimes: ratios.map { $0 + 0.001 })
-        dearer.add("G14", atMost: 1, to: &outcome)
-        #expect(outcome.checks.last?.isMet == false)
+        G18Timings.Cost(ofTimes: ratios).add("G1", atMost: 1, to: &outcome)
+        return outcome
+    }
+
+    @Test func aCostIsMetByItsMedianAndFarOffByItsWholeInterval() throws {
+        // The median is 1.5 % and the interval is 1.1 % wide.
+        let ratios = (1...30).map { 1 + (Double($0) - 0.5) / 1000 }
+        let short = outcome(ratios)
+        #expect(short.figures.map(\.text) == ["G1, lower end 0.95 %", "G1, upper end 2.05 %"])
+        #expect(short.checks.map(\.text) == ["G1 1.50 % (goal ≤ 1.00 %, short)"])
+        #expect(!short.isFarOff)
+        let met = outcome(ratios.map { $0 - 0.006 })
+        #expect(met.checks.map(\.text) == ["G1 0.90 % (goal ≤ 1.00 %)"])
+        // The lower end is 1.45 %, more than 25 % off.
+        let dear = outcome(ratios.map { $0 + 0.005 })
+        #expect(dear.isFarOff)
+        let known = [try #require(KnownShort(argument: "G18 G1: 1.4"))]
+        #expect(Judgment(of: [short], knownShort: known, isQuick: true).failures.isEmpty)
+        #expect(Judgment(of: [dear], knownShort: known, isQuick: true).failures.count == 1)
     }
 
     @Test func fewerRequestsPerSecondAreACost() {
         let cost = G18Timings.Cost(ofRates: Array(repeating: 0.5, count: 10))
         var outcome = Outcome(goal: "G18", title: "times")
         cost.add("G1", atMost: 1, to: &outcome)
-        #expect(outcome.figures.map(\.text) == ["G1, median 100.00 %", "G1, upper end 100.00 %"])
-        #expect(outcome.checks.map(\.text) == ["G1, lower end 100.00 % (goal ≤ 1.00 %, short)"])
+        #expect(outcome.figures.map(\.text) == ["G1, lower end 100.00 %", "G1, upper end 100.00 %"])
+        #expect(outcome.checks.map(\.text) == ["G1 100.00 % (goal ≤ 1.00 %, short)"])
+        #expect(outcome.isFarOff)
+    }
+
+    @Test func aFigureWithoutAGoalHasItsInterval() {
+        var outcome = Outcome(goal: "G18", title: "times")
+        G18Timings.Cost(ofDifferences: Array(repeating: 2, count: 10)).add("a reader", to: &outcome)
+        #expect(
+            outcome.figures.map(\.text)
+                == ["a reader 2.00 µs", "a reader, lower end 2.00 µs", "a reader, upper end 2.00 µs"]
+        )
+        #expect(outcome.checks.isEmpty)
     }
 }

@@ -6,6 +6,9 @@ package import Foundation
 
 /// The document from which the client in `Generated` is generated.
 package enum BlogDocument {
+    /// The folder with the document, the generator's configuration and the client, where this program was built.
+    package static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
     /// Writes the document to a new folder, calls a closure with the file, and removes the folder.
     package static func withFile<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "blog-\(UUID().uuidString)")

@@ -24,6 +24,7 @@ struct BackendsHandler: HTTPHandler {
             "feed": FeedBackend(),
             "github": GitHubBackend(),
             "stock": StockBackend(faults),
+            "tea": TeaBackend(),
         ]
     }
 

@@ -86,7 +86,7 @@ final class StockBackend: Backend {
 }
 
 /// The start of a body, after which the server closes the connection.
-private struct BrokenBytes: AsyncBufferedSequence {
+struct BrokenBytes: AsyncBufferedSequence {
     struct Broken: Error {}
 
     struct Iterator: AsyncBufferedIteratorProtocol {

@@ -5,18 +5,18 @@
 /// Emphasizes text with a terminal's colors, or not at all.
 package struct TextStyle: Sendable {
     /// No emphasis; for a pipe, a file or a test.
-    package static let plain = TextStyle(isColoured: false)
+    package static let plain = TextStyle(isColored: false)
 
-    private let isColoured: Bool
+    private let isColored: Bool
 
-    private init(isColoured: Bool) {
-        self.isColoured = isColoured
+    private init(isColored: Bool) {
+        self.isColored = isColored
     }
 
     /// Colors on a terminal, unless `NO_COLOR` is set to anything (https://no-color.org).
     package init(isTerminal: Bool, environment: [String: String]) {
         let isUnwanted = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
-        isColoured = isTerminal && !isUnwanted
+        isColored = isTerminal && !isUnwanted
     }
 
     func good(_ text: String) -> String { with("32", text) }
@@ -26,7 +26,7 @@ package struct TextStyle: Sendable {
     func plainly(_ text: String) -> String { text }
 
     private func with(_ code: String, _ text: String) -> String {
-        isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+        isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }
 

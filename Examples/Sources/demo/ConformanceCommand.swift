@@ -33,7 +33,7 @@ struct ConformanceCommand: AsyncParsableCommand {
             .check(
                 excluding: SystemProvider.conformanceExclusions.merging(
                     [
-                        "sends a request once, whatever the status": "retrying sends a request again",
+                        "sends a request once, regardless of the status": "retrying sends a request again",
                         "returns the head before the body": Self.waits,
                     ],
                     uniquingKeysWith: { $1 }

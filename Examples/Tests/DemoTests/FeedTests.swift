@@ -13,7 +13,7 @@ import Walkthrough
 
 /// A feed whose server disconnects: how the demo shows it, and how a user tests it.
 @Suite struct FeedTests {
-    @Test func goesOnBehindTheLastEventEachTimeTheServerHangsUp() async throws {
+    @Test func resumesAfterTheLastEventEachTimeTheServerHangsUp() async throws {
         let lines = SharedLines()
         let isWhole = try await DemoServer.run { url in
             let location = try #require(ServerLocation(url))

@@ -9,7 +9,7 @@ import Testing
 import Walkthrough
 
 /// The blog's traffic, recorded against the demo's server and replayed without a server.
-@Suite(.timeLimit(.minutes(2))) struct RecordAndReplay {
+@Suite(.timeLimit(.minutes(10))) struct RecordAndReplay {
     private let file = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString).har")
 
     @Test func aReplayedWalkShowsTheSameAsTheRecordedOne() async throws {

@@ -11,7 +11,7 @@ import Testing
 import Walkthrough
 
 /// The same calls to a failing server, with and without the standard composition.
-@Suite(.timeLimit(.minutes(2))) struct Resilience {
+@Suite(.timeLimit(.minutes(10))) struct Resilience {
     private func tally(isStandard: Bool, faults: FaultPlan) async throws -> Tally {
         try await DemoServer.run(faults: faults) { url in
             let location = try #require(ServerLocation(url))

@@ -12,7 +12,7 @@ import Walkthrough
 
 /// How a UI test seeds an app: the test launches the program with a script, releases the responses, and reads the
 /// program's requests.
-@Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
+@Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(10)))
 struct SeedingAnApp {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
     private let script = Script(for: PugRouter.self, in: .production)
@@ -61,9 +61,9 @@ struct SeedingAnApp {
 /// The result of a test whose program misbehaves.
 ///
 /// The suite has no scope, because the scripts should have issues.
-@Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(10)))
 struct JudgingASeededApp {
-    @Test func whatTheAppSwallowsIsHeldAgainstIt() async throws {
+    @Test func anErrorThatTheAppHidesIsAnIssue() async throws {
         let script = Script(for: PugRouter.self, in: .production)
         let line = #line + 1
         script.on(.list).answer([Pug(pugId: "max", name: "Max", photo: "max.jpg")]).answer(.status(503))

@@ -46,11 +46,11 @@ import Walkthrough
             (true, ["TERM": "dumb"], false),
         ] as [(Bool, [String: String], Bool)]
     )
-    func coloursOnlyATerminalThatWantsThem(isTerminal: Bool, environment: [String: String], isColoured: Bool) {
+    func colorsOnlyATerminalThatWantsThem(isTerminal: Bool, environment: [String: String], isColored: Bool) {
         let lines = Lines()
         let style = TextStyle(isTerminal: isTerminal, environment: environment)
         Walk(style: style, write: lines.append).end(after: .zero)
-        #expect(lines.text.contains("\u{1B}") == isColoured)
+        #expect(lines.text.contains("\u{1B}") == isColored)
     }
 }
 

@@ -64,7 +64,7 @@ public struct RedisServer: Sendable {
 
 /// An error in the address of a ``RedisServer``.
 public struct RedisServerError: Error, CustomStringConvertible {
-    /// What is wrong, for a developer.
+    /// The problem, for a developer.
     public let description: String
 
     init(_ description: String) {

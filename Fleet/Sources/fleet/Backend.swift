@@ -2,6 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -12,6 +13,9 @@ struct Backend {
     struct Question {
         let path: String
         let fields: HTTPHeaders
+
+        /// The process that sent the request.
+        var process: pid_t? { fields.first(name: "X-Process").flatMap { pid_t($0) } }
     }
 
     /// A response that the server sends.

@@ -12,8 +12,9 @@ struct Child: Sendable {
     private let output: URL
 
     init(_ arguments: [String]) throws {
+        let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
         output = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-fleet-\(UUID().uuidString)")
-        let texts = ([CommandLine.arguments[0]] + arguments).map { strdup($0) }
+        let texts = ([program] + arguments).map { strdup($0) }
         defer { for text in texts { free(text) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -22,7 +23,7 @@ struct Child: Sendable {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.path(percentEncoded: false), flags, 0o600)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         var process = pid_t()
-        let code = posix_spawn(&process, CommandLine.arguments[0], &actions, nil, texts + [nil], [nil])
+        let code = posix_spawn(&process, program, &actions, nil, texts + [nil], [nil])
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
         self.process = process
     }

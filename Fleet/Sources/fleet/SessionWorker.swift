@@ -9,18 +9,31 @@ import Foundation
 
 /// One process with a session.
 ///
-/// It calls the backend until the backend responds that all expiries are over.
+/// It calls the backend until the backend responds that all expiries are over. Then it prints its ``CallCounts``.
 struct SessionWorker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "session-worker", shouldDisplay: false)
 
     @Option var port: Int
     @Option var store: Store
     @Option var key: String
+    @Option(help: "The time limit of a call in milliseconds.")
+    var callLimit = 30_000
+    @Option(help: "The time limit of an operation of the store in milliseconds.")
+    var operationLimit = 10_000
+    @Flag(help: "The process has its own copy of the session.")
+    var alone = false
 
     func run() async throws {
         let root = "http://127.0.0.1:\(port)"
         guard let call = URL(string: root + "/call"), let refresh = URL(string: root + "/refresh") else { return }
-        let shared = try SharedSession<Tokens>(in: store, key: key)
+        let state: any SharedState = alone ? MemorySharedState() : try store.open()
+        // Another instance signs in, because the one that signs in would refresh the session at once.
+        if alone { try await SharedSession<Tokens>(in: state, key: key).signIn(Tokens(number: 0)) }
+        let shared = try SharedSession<Tokens>(
+            in: state,
+            key: key,
+            operationLimit: .milliseconds(operationLimit)
+        )
         let transport = SystemProvider()
         let credentials = RefreshableCredentials(sharing: shared, limit: .init(1_000_000)) { tokens in
             .bearer("\(tokens.number)")
@@ -35,30 +48,25 @@ struct SessionWorker: AsyncParsableCommand {
             return Tokens(number: number)
         }
         let provider = transport.authenticating(by: credentials, for: .origins(call))
-        await withTaskGroup(of: Void.self) { group in
+        let limit = Duration.milliseconds(callLimit)
+        let counts = await withTaskGroup(of: CallCounts.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    do {
-                        while try await isAnswered(call, over: provider) {}
-                    } catch {
-                        print("\(error)")
-                        Foundation.exit(3)
+                    var counts = CallCounts()
+                    while let one = await CallCounts.ofCall(to: call, over: provider, within: limit) {
+                        if let failure = one.failures.first {
+                            print(failure)
+                            Foundation.exit(3)
+                        }
+                        counts.add(one)
+                        // Without the store, calls may fail at once.
+                        if one.lateCount > 0 { try? await Task.sleep(for: .milliseconds(20)) }
                     }
+                    return counts
                 }
             }
+            return await group.reduce(CallCounts(), +)
         }
-    }
-
-    /// Whether the backend expects more calls.
-    private func isAnswered(_ url: URL, over provider: some DataRequestType) async throws -> Bool {
-        let request = ApiRequest(url: url, headers: ["X-Process": "\(getpid())"])
-        let response = try await provider.response(for: request)
-        _ = try await response.body.collect(upTo: 100)
-        if response.status == 410 { return false }
-        // A 401 is fine, because the new token may already have expired.
-        guard response.status == 200 || response.status == 401 else {
-            throw ValidationError("the call was answered with \(response.status.rawValue)")
-        }
-        return true
+        try counts.write()
     }
 }

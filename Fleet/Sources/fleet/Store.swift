@@ -29,19 +29,21 @@ struct Tokens: Codable, Sendable, Equatable {
 
 extension SharedSession<Tokens> {
     /// The session of all processes.
-    convenience init(in store: Store, key: String) throws {
+    ///
+    /// - Parameter operationLimit: The longest time for one operation of the state.
+    convenience init(in state: any SharedState, key: String, operationLimit: Duration = .seconds(10)) throws {
         let policy = SharedSessionPolicy(
             // The lease must be longer than any pause of a process on a busy machine. A process that sends its refresh
             // after the end of its lease uses the token a second time.
             leaseDuration: .seconds(2),
-            operationLimit: .seconds(10),
+            operationLimit: operationLimit,
             firstPollInterval: .milliseconds(5),
             longestPollInterval: .milliseconds(50)
         )
         guard let key = Data(base64Encoded: key) else { throw ValidationError("the key is not in base64") }
         self.init(
             named: "fleet",
-            in: try store.open(),
+            in: state,
             storage: .encrypted(with: SymmetricKey(data: key), for: "fleet"),
             policy: policy
         )

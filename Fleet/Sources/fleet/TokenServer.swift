@@ -27,16 +27,29 @@ final class TokenServer: Sendable {
         var reuseCount = 0
         var killedBeforeCount = 0
         var killedAfterCount = 0
+        var killedAnyTimeCount = 0
         /// The processes whose calls were refused because the token had expired.
         var refusedProcesses: Set<pid_t> = []
+    }
+
+    /// When a process is killed that refreshes the session.
+    private enum Kill {
+        case before, after, never
     }
 
     private struct State {
         var number = 0
         var isExpired = false
+        /// Whether tokens do not expire for now.
+        var isHeld = false
         var useCount = 0
-        /// Whether the process that refreshed the session last was killed.
-        var isMakerKilled = false
+        /// The processes that have used the current token.
+        var users: Set<pid_t> = []
+        /// The process that refreshed the session last.
+        var maker: pid_t?
+        var killed: Set<pid_t> = []
+        /// The kills in the next refreshes.
+        var kills: [Kill] = []
         var counts = Counts()
     }
 
@@ -47,8 +60,8 @@ final class TokenServer: Sendable {
 
     /// - Parameters:
     ///   - expiryCount: How often the access token expires.
-    ///   - killShare: In this number of refreshes, on average one process is killed before the answer, and one after
-    ///     the answer; 0 kills none.
+    ///   - killShare: In this number of refreshes, one process is killed before the answer, and one after the answer;
+    ///     0 kills none.
     ///   - processCount: A refresh is answered only after calls of this number of processes were refused.
     init(expiryCount: Int, killShare: Int, processCount: Int) {
         self.expiryCount = expiryCount
@@ -61,8 +74,34 @@ final class TokenServer: Sendable {
     /// Whether all expiries are over.
     var isDone: Bool { state.withLock { $0.counts.expiryCount == expiryCount && !$0.isExpired } }
 
+    /// Whether the token has expired.
+    var isExpired: Bool { state.withLock { $0.isExpired } }
+
+    /// Whether no process has to refresh: the token cannot expire, and a number of processes have used it.
+    func isQuiet(for processCount: Int) -> Bool {
+        state.withLock { $0.isHeld && !$0.isExpired && $0.users.count == processCount }
+    }
+
+    /// Lets tokens expire only after ``resumeExpiries()``.
+    func holdExpiries() {
+        state.withLock { $0.isHeld = true }
+    }
+
+    func resumeExpiries() {
+        state.withLock { $0.isHeld = false }
+    }
+
+    /// Kills a process that this server has not killed.
+    func kill(_ process: pid_t) {
+        state.withLock { state in
+            guard state.killed.insert(process).inserted else { return }
+            state.counts.killedAnyTimeCount += 1
+            Foundation.kill(process, SIGKILL)
+        }
+    }
+
     func answer(to question: Backend.Question) -> Backend.Answer? {
-        let process = question.fields.first(name: "X-Process").flatMap { pid_t($0) }
+        let process = question.process
         switch question.path {
         case "/call":
             let token = question.fields.first(name: "Authorization")?.split(separator: " ").last.flatMap { Int($0) }
@@ -84,7 +123,8 @@ final class TokenServer: Sendable {
             if state.counts.expiryCount == expiryCount { return Backend.Answer(status: .gone) }
             state.counts.callCount += 1
             state.useCount += 1
-            if state.useCount >= 20 {
+            if let process { state.users.insert(process) }
+            if state.useCount >= 20, !state.isHeld {
                 state.isExpired = true
                 state.counts.expiryCount += 1
             }
@@ -94,37 +134,50 @@ final class TokenServer: Sendable {
 
     private func answer(toRefreshOf token: Int, by process: pid_t) -> Backend.Answer? {
         state.withLock { state in
-            if token == state.number - 1, state.isMakerKilled {
+            // A server cannot know that the process was killed. A real one would revoke the session.
+            if token == state.number - 1, state.users.isEmpty, state.maker.map(state.killed.contains) == true {
                 state.counts.repeatCount += 1
-                state.isMakerKilled = false
+                state.maker = process
                 return Backend.Answer(text: "\(state.number)")
             }
             guard token == state.number else {
                 state.counts.reuseCount += 1
                 return Backend.Answer(status: .badRequest)
             }
-            let lot = killShare > 0 ? Int.random(in: 0..<killShare) : -1
-            if lot == 0 {
+            // The request may be from a process that was killed after it sent the request.
+            let kill = state.killed.contains(process) ? .never : nextKill(&state)
+            if kill == .before {
                 state.counts.killedBeforeCount += 1
-                kill(process, SIGKILL)
+                state.killed.insert(process)
+                Foundation.kill(process, SIGKILL)
                 return nil
             }
             if !state.isExpired { state.counts.needlessCount += 1 }
             state.number += 1
             state.isExpired = false
             state.useCount = 0
-            state.isMakerKilled = lot == 1
+            state.users = []
+            state.maker = process
             state.counts.refreshCount += 1
-            guard lot == 1 else {
+            guard kill == .after else {
                 return Backend.Answer(text: "\(state.number)") { [self] in counts.refusedProcesses.count < processCount
                 }
             }
             state.counts.killedAfterCount += 1
+            state.killed.insert(process)
             return Backend.Answer(text: "\(state.number)", isHeld: nil) {
                 // The kill comes before, while or after the process stores the session.
                 usleep(.random(in: 0...2000))
-                kill(process, SIGKILL)
+                Foundation.kill(process, SIGKILL)
             }
         }
+    }
+
+    private func nextKill(_ state: inout State) -> Kill {
+        guard killShare > 1 else { return .never }
+        if state.kills.isEmpty {
+            state.kills = ([.before, .after] + Array(repeating: .never, count: killShare - 2)).shuffled()
+        }
+        return state.kills.removeLast()
     }
 }

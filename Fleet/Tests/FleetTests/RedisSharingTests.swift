@@ -17,7 +17,7 @@ import Testing
 struct RedisSharingTests {
     private let redis: Redis
     private let state: RedisSharedState
-    private let limit = Duration.seconds(60)
+    private let limit = Duration.seconds(600)
 
     init() throws {
         redis = try Redis()

@@ -7,15 +7,40 @@ import Synchronization
 
 /// Records for each open page the exchanges that have changed since the page's last update.
 ///
-/// If no page is open, it stores nothing and wakes no task.
+/// If no page is open, it stores nothing and wakes no task. For a page that does not read, it stores the numbers of at
+/// most twice as many exchanges as the archive keeps.
 final class ChangeFeed: Sendable {
     private struct Reader {
-        var numbers: Set<Int> = []
+        private(set) var numbers: Set<Int> = []
+        private var newest = 0
         var waiter: CheckedContinuation<Void, Never>?
+
+        /// Adds a number, and removes the numbers of exchanges that the archive no longer keeps.
+        mutating func add(_ number: Int, keeping count: Int) {
+            newest = max(newest, number)
+            guard number > newest - count else { return }
+            numbers.insert(number)
+            // With twice the room, the removal takes constant time per number on average.
+            if numbers.count > 2 * count { numbers = numbers.filter { $0 > newest - count } }
+        }
+
+        mutating func take() -> [Int] {
+            defer { numbers = [] }
+            return numbers.sorted()
+        }
     }
 
+    private let exchangeCount: Int
     private let readers = Mutex<[UUID: Reader]>([:])
     private let hasReaders = Atomic(false)
+
+    /// Makes a feed for an archive that keeps up to a number of exchanges.
+    init(exchangeCount: Int) {
+        self.exchangeCount = max(exchangeCount, 1)
+    }
+
+    /// The number of stored numbers of all pages.
+    var storedCount: Int { readers.withLock { $0.values.reduce(0) { $0 + $1.numbers.count } } }
 
     /// Records that an exchange has changed.
     func add(_ number: Int) {
@@ -23,7 +48,7 @@ final class ChangeFeed: Sendable {
         let waiters = readers.withLock { readers in
             var waiters: [CheckedContinuation<Void, Never>] = []
             for id in readers.keys {
-                readers[id]?.numbers.insert(number)
+                readers[id]?.add(number, keeping: exchangeCount)
                 if let waiter = readers[id]?.waiter { waiters.append(waiter) }
                 readers[id]?.waiter = nil
             }
@@ -56,9 +81,7 @@ final class ChangeFeed: Sendable {
     func next(_ id: UUID) async -> [Int]? {
         while true {
             let numbers = readers.withLock { readers -> [Int]? in
-                guard let reader = readers[id] else { return nil }
-                defer { readers[id]?.numbers = [] }
-                return reader.numbers.sorted()
+                readers[id]?.take()
             }
             guard let numbers else { return nil }
             guard numbers.isEmpty else { return numbers }

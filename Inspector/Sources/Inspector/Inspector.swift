@@ -32,8 +32,7 @@ public final class Inspector: Sendable {
     public let archive: ExchangeArchive
 
     let token: String
-    private let changes = ChangeFeed()
-    private let server: HTTPServer
+    let server: HTTPServer
 
     /// Makes an inspector, which does not serve the page before ``run()``.
     ///
@@ -48,11 +47,12 @@ public final class Inspector: Sendable {
         redacting redactor: Redactor = .standard,
         port: UInt16 = 0
     ) {
+        let changes = ChangeFeed(exchangeCount: exchangeCount)
         archive = ExchangeArchive(
             exchangeCount: exchangeCount,
             bodyByteCount: bodyByteCount,
             redacting: redactor,
-            onChange: { [changes] in changes.add($0) }
+            onChange: { changes.add($0) }
         )
         let bits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         token = bits.joined()
@@ -68,6 +68,8 @@ public final class Inspector: Sendable {
     }
 
     /// Serves the page until the task is canceled.
+    ///
+    /// Call it in its own task, because it does not return. ``address()`` has the address of the page.
     ///
     /// - Throws: The system's error if the port is already in use.
     public func run() async throws {
@@ -101,7 +103,7 @@ extension DataRequestType {
     ///
     /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. With
     ///   nil, nothing is shown.
-    public func inspected(by inspector: Inspector? = .automatic) -> Archived<Self> {
+    public func inspected(by inspector: Inspector? = .automatic) -> some DataRequestType {
         archived(in: inspector?.archive)
     }
 }

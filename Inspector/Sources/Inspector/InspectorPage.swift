@@ -107,7 +107,10 @@ private struct EventFeed: AsyncBufferedSequence {
     struct Iterator: AsyncBufferedIteratorProtocol {
         private let archive: ExchangeArchive
         private let reader: Reader
-        private var rest: [ArchivedExchange]?
+        /// The numbers of the exchanges to send.
+        ///
+        /// An exchange is read when it is sent, so that a page that stops reading keeps no bodies in memory.
+        private var rest: [Int]?
 
         init(archive: ExchangeArchive, changes: ChangeFeed) {
             self.archive = archive
@@ -118,18 +121,18 @@ private struct EventFeed: AsyncBufferedSequence {
         mutating func next() async throws -> UInt8? { nil }
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-            var batch = rest ?? archive.exchanges
-            if rest != nil, batch.isEmpty {
-                guard let numbers = await reader.changes.next(reader.id) else { return nil }
-                batch = numbers.compactMap { archive.exchange(number: $0) }
+            var numbers = rest ?? archive.exchanges.map(\.number)
+            if rest != nil, numbers.isEmpty {
+                guard let changed = await reader.changes.next(reader.id) else { return nil }
+                numbers = changed
             }
-            rest = Array(batch.dropFirst(Self.batchCount))
-            return try Self.event(batch.prefix(Self.batchCount))
+            rest = Array(numbers.dropFirst(Self.batchCount))
+            return try Self.event(numbers.prefix(Self.batchCount).compactMap { archive.exchange(number: $0) })
         }
 
         private static let batchCount = 500
 
-        private static func event(_ exchanges: ArraySlice<ArchivedExchange>) throws -> [UInt8] {
+        private static func event(_ exchanges: [ArchivedExchange]) throws -> [UInt8] {
             let data = try JSONEncoder().encode(exchanges.map(ExchangeSummary.init))
             return Array("data: ".utf8) + Array(data) + Array("\n\n".utf8)
         }

@@ -24,6 +24,7 @@ final class Browser: Sendable {
     private let output: FileHandle
     private let lastID = Atomic(0)
     private let rest = Mutex(Data())
+    private let events = Mutex<[JSONValue]>([])
     private let queue = DispatchQueue(label: "browser")
 
     /// Starts the browser.
@@ -114,9 +115,29 @@ final class Browser: Sendable {
             )
         }
 
+        /// The texts of all elements that a selector selects.
+        func texts(_ selector: String) async throws -> [String] {
+            let texts = try await evaluate(
+                "[...document.querySelectorAll('\(selector)')].map((element) => element.textContent)"
+            )
+            return texts.array?.compactMap(\.string) ?? []
+        }
+
+        /// Types a text into the page's search field.
+        func search(_ text: String) async throws {
+            _ = try await evaluate("byID('search').value = '\(text)'; byID('search').dispatchEvent(new Event('input'))")
+        }
+
+        /// Chooses a filter of the page.
+        func filter(_ name: String) async throws {
+            _ = try await evaluate(
+                "byID('filter').value = '\(name)'; byID('filter').dispatchEvent(new Event('change'))"
+            )
+        }
+
         func press(_ key: String) async throws {
             let text = JSONValue.string(key.count == 1 ? key : "")
-            let codes = ["End": 35, "ArrowDown": 40, "Escape": 27, "/": 191]
+            let codes = ["Home": 36, "End": 35, "ArrowDown": 40, "Escape": 27, "/": 191]
             let code = JSONValue.number(JSONNumber(codes[key] ?? 0))
             _ = try await command(
                 "Input.dispatchKeyEvent",
@@ -137,17 +158,31 @@ final class Browser: Sendable {
         }
     }
 
-    /// Sends a command and waits for its result; ignores events.
-    fileprivate func command(
+    /// Sends a command and waits for its result.
+    func command(
         _ method: String,
         _ parameters: JSONValue,
         _ session: JSONValue = .null
     ) async throws -> JSONValue {
+        try await blocking { [self] in try exchange(method, parameters, session) }
+    }
+
+    /// Waits for an event, or returns one that arrived earlier; its parameters.
+    func event(_ method: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool) async throws -> JSONValue {
+        try await blocking { [self] in
+            var event = events.withLock { $0.first { $0["method"].string == method && isMeant($0["params"]) } }
+            while event == nil {
+                let message = try JSONDecoder().decode(JSONValue.self, from: nextMessage())
+                if message["method"].string == method, isMeant(message["params"]) { event = message }
+            }
+            return event?["params"] ?? .null
+        }
+    }
+
+    private func blocking(_ body: @escaping @Sendable () throws -> JSONValue) async throws -> JSONValue {
         try await withCheckedThrowingContinuation { continuation in
             // Reading blocks, and a thread of Swift's pool must not block.
-            queue.async { [self] in
-                continuation.resume(with: Result { try exchange(method, parameters, session) })
-            }
+            queue.async { continuation.resume(with: Result { try body() }) }
         }
     }
 
@@ -160,7 +195,13 @@ final class Browser: Sendable {
         try input.write(contentsOf: JSONEncoder().encode(JSONValue.object(message)) + [0])
         while true {
             let answer = try JSONDecoder().decode(JSONValue.self, from: nextMessage())
-            guard answer["id"].int == id else { continue }
+            guard answer["id"].int == id else {
+                events.withLock { events in
+                    events.append(answer)
+                    if events.count > 1_000 { events.removeFirst() }
+                }
+                continue
+            }
             guard answer["error"].isNull else { throw Failure(description: "\(method): \(answer["error"])") }
             return answer["result"]
         }

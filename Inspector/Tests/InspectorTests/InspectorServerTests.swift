@@ -4,15 +4,17 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import FlyingFox
+import FlyingSocks
 import Testing
 
 @testable import Inspector
 
-/// Tests of the responses of the inspector's server, and of who may get them.
+/// Tests of the responses of the inspector's server, and of the clients that may get them.
 @Suite struct InspectorServerTests {
     private let transport = SystemProvider()
 
-    private func get(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) async throws -> (ApiResponse, String) {
+    private func get(_ url: URL, headers: ApiConnector.HTTPHeaders = [:]) async throws -> (ApiResponse, String) {
         let response = try await transport.response(for: ApiRequest(url: url, headers: headers))
         return (response, String(decoding: try await response.body.collect(upTo: 1_000_000), as: UTF8.self))
     }
@@ -39,7 +41,7 @@ import Testing
 
     @Test func anotherHostOrSiteGets403() async throws {
         try await Inspector().serving { _, address in
-            let refused: [HTTPHeaders] = [
+            let refused: [ApiConnector.HTTPHeaders] = [
                 ["Host": "evil.example"], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
             ]
             for headers in refused {
@@ -59,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func theFeedHasWhatWasAndWhatComes() async throws {
+    @Test func theFeedHasEarlierAndNewExchanges() async throws {
         let inspector = Inspector()
         let provider = TestConnector { _ in .data(Data("tea".utf8)) }.inspected(by: inspector)
         let url = try #require(URL(string: "http://localhost/tea?token=hush-4f2a91c7"))
@@ -95,6 +97,61 @@ import Testing
             let har = try await get(address.appending(path: "archive.har"))
             #expect(har.1.contains("\"version\" : \"1.2\""))
         }
+    }
+
+    @Test func theLibrarysOwnClientReadsTheFeed() async throws {
+        let inspector = Inspector()
+        let provider = TestConnector { _ in .data(Data("tea".utf8)) }.inspected(by: inspector)
+        let url = try #require(URL(string: "http://localhost/tea"))
+        _ = try await provider.response(for: ApiRequest(url: url))
+        let api = NetworkConnector(environment: Place.local, provider: transport, router: Feed.self)
+        try await inspector.serving { _, address in
+            var lists: [[ApiConnector.JSONValue]] = []
+            for try await event in api.stream(at: address.appending(path: "changes"), as: .events) {
+                let list = try JSONDecoder().decode(ApiConnector.JSONValue.self, from: Data(event.data.utf8))
+                lists.append(list.array ?? [])
+                if lists.count == 1 { _ = try await provider.response(for: ApiRequest(url: url)) }
+                if lists.last?.contains(where: { $0["number"] == 2 && $0["state"] == "finished" }) == true { break }
+            }
+            #expect(lists.first?.map { $0["number"].int } == [1])
+            #expect(lists.first?.map { $0["url"].string } == [url.absoluteString])
+            #expect(lists.dropFirst().joined().allSatisfy { $0["number"] == 2 })
+        }
+    }
+
+    private enum Place: String, ApiEnvironment {
+        case local = "127.0.0.1"
+    }
+
+    private enum Feed: String, ApiRouter {
+        typealias EnvironmentType = Place
+        case changes
+    }
+
+    @Test func itListensOnTheLoopbackInterfaceOnly() async throws {
+        try await Inspector().serving { inspector, address in
+            guard case .ip4(let host, let port)? = await inspector.server.listeningAddress else {
+                Issue.record("the server has no IPv4 address")
+                return
+            }
+            #expect(host == "127.0.0.1")
+            #expect(address.host() == "127.0.0.1")
+            #expect(address.port == Int(port))
+        }
+    }
+
+    @Test func theAutomaticInspectorServesInDebugBuildsOnly() async throws {
+        let provider = TestConnector { _ in .data(Data("tea".utf8)) }.inspected()
+        let url = try #require(URL(string: "http://localhost/automatic"))
+        _ = try await provider.response(for: ApiRequest(url: url))
+        #if DEBUG
+        let inspector = try #require(Inspector.automatic)
+        #expect(inspector.archive.exchanges.map(\.url) == [url.absoluteString])
+        let (response, _) = try await get(try await inspector.address())
+        #expect(response.status == 200)
+        #else
+        #expect(Inspector.automatic == nil)
+        #endif
     }
 
     @Test func withoutAnInspectorNothingIsKept() async throws {

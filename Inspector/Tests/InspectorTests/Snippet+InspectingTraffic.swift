@@ -14,8 +14,9 @@ enum InspectingTraffic {
 
     static func release() async throws {
         let inspector = Inspector(exchangeCount: 10_000)
+        let page = Task { try await inspector.run() }
+        print("Inspector: \(try await inspector.address())")
         let provider = SystemProvider().inspected(by: inspector).retrying()
-        try await inspector.run()
-        _ = provider
+        _ = (page, provider)
     }
 }

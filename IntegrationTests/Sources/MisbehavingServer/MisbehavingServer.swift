@@ -12,7 +12,7 @@ import Glibc
 ///
 /// Unchecked, because only the server's thread uses the state that changes after `init`.
 public final class MisbehavingServer: @unchecked Sendable {
-    /// The delay of ``Behaviour/late`` in milliseconds.
+    /// The delay of ``Behavior/late`` in milliseconds.
     private static let lateness = 3
 
     private let listener: Int32
@@ -48,9 +48,9 @@ public final class MisbehavingServer: @unchecked Sendable {
     }
 
     /// The URL of a behavior.
-    public func url(_ behaviour: Behaviour) -> URL {
+    public func url(_ behavior: Behavior) -> URL {
         // A raw value is a plain word, so no input can make this fail.
-        guard let url = URL(string: "http://127.0.0.1:\(port)/\(behaviour.rawValue)") else {
+        guard let url = URL(string: "http://127.0.0.1:\(port)/\(behavior.rawValue)") else {
             preconditionFailure("a port and a word make a URL")
         }
         return url
@@ -98,17 +98,17 @@ public final class MisbehavingServer: @unchecked Sendable {
             return
         }
         connections[descriptor]?.input.append(contentsOf: buffer[..<count])
-        while let (behaviour, byteCount) = connections[descriptor]?.nextRequest() {
-            if behaviour == .late, let number = connections[descriptor]?.number {
+        while let (behavior, byteCount) = connections[descriptor]?.nextRequest() {
+            if behavior == .late, let number = connections[descriptor]?.number {
                 late.append((milliseconds + Self.lateness, descriptor, number))
             } else {
-                answer(behaviour, byteCount, to: descriptor)
+                answer(behavior, byteCount, to: descriptor)
             }
         }
     }
 
-    private func answer(_ behaviour: Behaviour, _ byteCount: Int, to descriptor: Int32) {
-        let (bytes, end) = behaviour.answer(toBodyOf: byteCount)
+    private func answer(_ behavior: Behavior, _ byteCount: Int, to descriptor: Int32) {
+        let (bytes, end) = behavior.answer(toBodyOf: byteCount)
         connections[descriptor]?.output = bytes[...]
         connections[descriptor]?.end = end
         send(descriptor)
@@ -169,21 +169,21 @@ private struct Connection {
     let number: Int
     var input: [UInt8] = []
     var output: ArraySlice<UInt8> = []
-    var end = Behaviour.End.keepsOpen
+    var end = Behavior.End.keepsOpen
     var isBlocked = false
 
     /// The next request; nil until it has arrived with its whole body.
-    mutating func nextRequest() -> (Behaviour, bodyByteCount: Int)? {
+    mutating func nextRequest() -> (Behavior, bodyByteCount: Int)? {
         guard let head = endOfHead() else { return nil }
         let text = String(decoding: input[..<head], as: UTF8.self)
         let lines = text.split(separator: "\r\n")
         let words = lines[0].split(separator: " ")
-        guard words.count == 3, let behaviour = Behaviour(rawValue: String(words[1].dropFirst())) else { return nil }
+        guard words.count == 3, let behavior = Behavior(rawValue: String(words[1].dropFirst())) else { return nil }
         let length = lines.first { $0.lowercased().hasPrefix("content-length:") }
         let byteCount = length.flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) } ?? 0
         guard input.count >= head + byteCount else { return nil }
         input.removeFirst(head + byteCount)
-        return (behaviour, byteCount)
+        return (behavior, byteCount)
     }
 
     private func endOfHead() -> Int? {

@@ -13,7 +13,7 @@ public final class HAProxy: Sendable {
     /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("haproxy")
 
-    /// What the server does with a connection.
+    /// The server's treatment of a connection.
     public enum Role: Sendable {
         /// Answers each request itself, over HTTP/2 and HTTP/1.1, after its body has arrived.
         ///

@@ -25,7 +25,8 @@ struct Resolving {
         var problems: [String] = []
         _ = try await usedProvider { provider in
             problems += await callsThatAreLeft(provider)
-            problems += await neighbours(of: provider)
+            problems += await neighbors(of: provider)
+            problems += await longestPhase(of: provider)
         }
         problems += await teardown()
         // From here on no look-up hangs, and all resources must be released.
@@ -95,7 +96,7 @@ struct Resolving {
     // MARK: Others
 
     /// Makes calls to an address and to a known name while another look-up hangs.
-    private func neighbours(of provider: CurlProvider) async -> [String] {
+    private func neighbors(of provider: CurlProvider) async -> [String] {
         let hanging = Task { [url] in try await provider.response(for: ApiRequest(url: url)) }
         guard gate.nextArrival() else { return ["no call looked up the name"] }
         var problems: [String] = []
@@ -119,6 +120,18 @@ struct Resolving {
         hanging.cancel()
         _ = await hanging.result
         return problems
+    }
+
+    /// Cancels a call whose name look-up has hung for more than a second, and for longer than everything before it.
+    private func longestPhase(of provider: CurlProvider) async -> [String] {
+        let start = ContinuousClock.now
+        let call = Task { [url] in try await provider.response(for: ApiRequest(url: url)) }
+        guard gate.nextArrival() else { return ["no call looked up the name"] }
+        try? await Task.sleep(for: max(.milliseconds(1_100), (ContinuousClock.now - start) * 2))
+        call.cancel()
+        guard case .failure(let error) = await call.result else { return ["a call without an address got a response"] }
+        print(error)
+        return "\(error)".contains("The name lookup took ") ? [] : ["the error does not name the look-up: \(error)"]
     }
 
     /// Releases a provider while one of its calls waits for a name.

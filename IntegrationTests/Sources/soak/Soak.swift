@@ -59,25 +59,25 @@ final class Soak: Sendable {
     private func makeCall(_ number: Int, _ random: inout SplitMix64) async {
         switch number % 10 {
         case 0:
-            let behaviour = Behaviour.misbehaviours[number / 10 % Behaviour.misbehaviours.count]
-            await expectFailure(behaviour)
+            let behavior = Behavior.misbehaviors[number / 10 % Behavior.misbehaviors.count]
+            await expectFailure(behavior)
         case 1:
             await cancelSomewhere(&random)
         case 2:
-            await expect("large") { try await self.bodyByteCount(.large) == Behaviour.largeByteCount }
+            await expect("large") { try await self.bodyByteCount(.large) == Behavior.largeByteCount }
         case 3:
-            await expect("streamed") { try await self.streamedByteCount(.large) == Behaviour.largeByteCount }
+            await expect("streamed") { try await self.streamedByteCount(.large) == Behavior.largeByteCount }
         case 4:
             await expect("sent") { try await self.sentByteCount(2000) == 2000 }
         default:
-            await expect("short") { try await self.bodyByteCount(.short) == Behaviour.shortBody.utf8.count }
+            await expect("short") { try await self.bodyByteCount(.short) == Behavior.shortBody.utf8.count }
         }
     }
 
     // MARK: Calls
 
-    private func bodyByteCount(_ behaviour: Behaviour) async throws -> Int {
-        try await connection.data(at: server.url(behaviour)).count
+    private func bodyByteCount(_ behavior: Behavior) async throws -> Int {
+        try await connection.data(at: server.url(behavior)).count
     }
 
     private func sentByteCount(_ byteCount: Int) async throws -> Int? {
@@ -86,8 +86,8 @@ final class Soak: Sendable {
         return Int(String(decoding: answer, as: UTF8.self))
     }
 
-    private func streamedByteCount(_ behaviour: Behaviour) async throws -> Int {
-        var request = ApiRequest(url: server.url(behaviour))
+    private func streamedByteCount(_ behavior: Behavior) async throws -> Int {
+        var request = ApiRequest(url: server.url(behavior))
         request.delivery = .streamed
         var byteCount = 0
         for try await chunk in try await provider.response(for: request).body { byteCount += chunk.count }
@@ -104,18 +104,18 @@ final class Soak: Sendable {
         }
     }
 
-    private func expectFailure(_ behaviour: Behaviour) async {
-        let expected = behaviour.kind
+    private func expectFailure(_ behavior: Behavior) async {
+        let expected = behavior.kind
         let stall: Duration = expected == .stalled ? .milliseconds(50) : .seconds(60)
         let limits = CallOptions(timeouts: Timeouts(stall: stall))
         let start = ContinuousClock.now
         do {
-            let body = try await connection.data(at: server.url(behaviour), options: limits)
-            note("\(behaviour)", "\(behaviour): \(body.count) bytes instead of an error")
+            let body = try await connection.data(at: server.url(behavior), options: limits)
+            note("\(behavior)", "\(behavior): \(body.count) bytes instead of an error")
         } catch {
-            note("\(behaviour)", error.kind == expected ? nil : "\(behaviour): \(error)")
+            note("\(behavior)", error.kind == expected ? nil : "\(behavior): \(error)")
             // If the server sends nothing, the stall timeout begins with the request.
-            if behaviour == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
+            if behavior == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
         }
     }
 
@@ -156,7 +156,7 @@ final class Soak: Sendable {
     }
 }
 
-extension Behaviour {
+extension Behavior {
     /// The expected error of a call.
     fileprivate var kind: ApiConnectorError.Kind? {
         switch self {

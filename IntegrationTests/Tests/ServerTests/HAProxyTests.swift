@@ -48,8 +48,8 @@ struct HAProxyTests {
         }
         #expect(error?.kind == .malformedResponse)
         #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", and not with a status line of HTTP/1.1")
-        let neighbour = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
-        #expect(try await neighbour.body.collect(upTo: 100) == Data("hello".utf8))
+        let neighbor = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
+        #expect(try await neighbor.body.collect(upTo: 100) == Data("hello".utf8))
     }
 }
 #endif

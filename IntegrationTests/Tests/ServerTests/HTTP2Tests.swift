@@ -104,19 +104,19 @@ struct HTTP2Tests {
         let response = try await provider.response(for: streamed("/file"))
         #expect(response.headers["X-Protocol"] == (streamsOverHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
         // A collected call that runs at the same time still uses HTTP/2.
-        let neighbour = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
-        #expect(neighbour.headers["X-Protocol"] == "HTTP/2.0")
+        let neighbor = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
+        #expect(neighbor.headers["X-Protocol"] == "HTTP/2.0")
         #expect(try await response.body.collect(upTo: 6_000_000) == file)
     }
 
     /// This provider allows streams over HTTP/2.
-    @Test func leavesNeighboursOfAPausedStreamTheConnection() async throws {
+    @Test func leavesNeighborsOfAPausedStreamTheConnection() async throws {
         try Data(count: 64 << 20).write(to: nginx.files.appending(path: "huge"))
         let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = true }
         let paused = try await provider.response(for: streamed("/huge"))
         for _ in 0..<20 {
-            let neighbour = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
-            #expect(neighbour.headers["X-Connection"] == paused.headers["X-Connection"])
+            let neighbor = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
+            #expect(neighbor.headers["X-Connection"] == paused.headers["X-Connection"])
         }
         var byteCount = 0
         for try await chunk in paused.body { byteCount += chunk.count }

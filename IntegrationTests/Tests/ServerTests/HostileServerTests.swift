@@ -92,7 +92,7 @@ struct HostileServerTests {
             guard connection.readHead() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
             if connection.number == 1 {
-                guard isFirstOver.wait(timeout: .now() + 60) == .success else { return }
+                guard isFirstOver.wait(timeout: .now() + 600) == .success else { return }
                 connection.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 4\r\n\r\nevil")
                 if closes { return }
             }

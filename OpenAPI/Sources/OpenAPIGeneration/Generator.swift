@@ -67,7 +67,10 @@ public struct Generator {
         let specification: SpecificationReader
         let schemas: SchemaReader
         let operations: [Operation]
+        /// The routers with the selected operations.
         let routers: [RouterPlan]
+        /// The routers with all operations.
+        let allRouters: [RouterPlan]
         let apiName: String
     }
 
@@ -82,26 +85,40 @@ public struct Generator {
         if let first = unknown.min() { throw DocumentError("\(documents.root.file): \(first)") }
     }
 
+    /// Chooses the names of the whole document, and then selects the operations.
+    ///
+    /// So a part has the same names, types and files as in the whole.
     private func plan() throws(DocumentError) -> Plan {
         let warnings = Warnings()
         let specification = SpecificationReader(documents: documents, warnings: warnings)
         try specification.checkVersion()
-        let schemas = SchemaReader(documents, warnings)
         let operations = try specification.operations()
         try checkSelection(of: operations)
         let apiName = configuration.name ?? Self.name(of: documents.root)
+        let selected = operations.filter { configuration.selects($0) }
+        let isPart = selected.count < operations.count
+        // The warnings of a part are those of its own operations.
+        if isPart {
+            let schemas = SchemaReader(documents, warnings)
+            var planner = Planner(schemas, specification, configuration, apiName: apiName)
+            let routers = try planner.plan(selected) { _ in }
+            try schemas.finish()
+            for router in routers { mark(router, schemas) }
+            _ = schemas.giveUpAmbiguous()
+        }
+        let schemas = SchemaReader(documents, isPart ? Warnings() : warnings)
         var planner = Planner(schemas, specification, configuration, apiName: apiName)
-        let routers = try planner.plan(operations, onProgress)
+        let allRouters = try planner.plan(operations, onProgress)
         try schemas.finish()
-        for router in routers { mark(router, schemas) }
+        for router in allRouters { mark(router, schemas) }
         if schemas.giveUpAmbiguous() {
-            for router in routers { mark(router, schemas) }
+            for router in allRouters { mark(router, schemas) }
         }
-        if planner.separateForms(of: routers) {
+        if planner.separateForms(of: allRouters) {
             for declaration in schemas.declarations { declaration.usage = [] }
-            for router in routers { mark(router, schemas) }
+            for router in allRouters { mark(router, schemas) }
         }
-        let taken = Set(routers.map(\.name))
+        let taken = Set(allRouters.map(\.name))
             .union(["\(apiName)Server", "\(apiName)Credentials"])
             .union(Self.supportNames)
         schemas.assignNames(
@@ -116,14 +133,40 @@ public struct Generator {
             configuration: configuration,
             modelWriter: ModelWriter(configuration: configuration)
         )
-        try pages.plan(routers)
+        try pages.plan(allRouters)
+        let routers = isPart ? allRouters.compactMap { $0.part(configuration.selects) } : allRouters
+        if isPart {
+            let kept = schemas.keep(only: routers.flatMap(types))
+            for warning in schemas.warnings.all where kept.contains(warning.pointer) { warnings.add(warning) }
+        }
         return Plan(
             warnings: warnings,
             specification: specification,
             schemas: schemas,
             operations: operations,
             routers: routers,
+            allRouters: allRouters,
             apiName: apiName
+        )
+    }
+
+    /// The types of a router's arguments, values and errors.
+    private func types(_ router: RouterPlan) -> [TypeUse] {
+        var types = router.functions.flatMap { $0.arguments.map(\.type) }
+        for function in router.functions {
+            if case .value(let type) = function.value { types.append(type.type) }
+        }
+        return types + (router.failure.map { [$0] } ?? [])
+    }
+
+    private func assembly(_ plan: Plan) throws(DocumentError) -> Assembly {
+        try Assembly(
+            configuration,
+            plan.specification,
+            plan.schemas,
+            plan.routers,
+            ModulePlan(configuration, plan.allRouters, plan.schemas, apiName: plan.apiName),
+            plan.apiName
         )
     }
 
@@ -136,7 +179,7 @@ public struct Generator {
 
     private func generateHere() throws(DocumentError) -> Result {
         let plan = try plan()
-        let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
+        let assembly = try assembly(plan)
         var lines: [String] = []
         for router in plan.routers {
             for function in router.functions {
@@ -157,7 +200,7 @@ public struct Generator {
     public func callers() throws(DocumentError) -> [File] {
         try LargeStack.run { () throws(DocumentError) in
             let plan = try plan()
-            let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
+            let assembly = try assembly(plan)
             return CallerWriter(routerWriter: assembly.routerWriter, apiName: plan.apiName).files(of: plan.routers)
         }
     }
@@ -171,7 +214,7 @@ public struct Generator {
 
     private func interfaceHere() throws(DocumentError) -> Interface {
         let plan = try plan()
-        let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
+        let assembly = try assembly(plan)
         return Interface(
             plan.specification,
             plan.routers,

@@ -26,6 +26,21 @@ struct DocumentOptions: ParsableArguments {
     @Option(help: "The API's name in the names of types; by default the document's title.")
     var name: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The access level of the generated code: internal, package or public.",
+            discussion: "By default, it is the configuration's, or internal.",
+            valueName: "level"
+        ),
+        transform: { text in
+            guard let access = OpenAPIGeneration.Configuration.Access(rawValue: text) else {
+                throw ValidationError("the access level must be internal, package or public")
+            }
+            return access
+        }
+    )
+    var access: OpenAPIGeneration.Configuration.Access?
+
     @Option(parsing: .upToNextOption, help: "Generates only operations with these tags.")
     var tags: [String] = []
 
@@ -55,6 +70,7 @@ struct DocumentOptions: ParsableArguments {
         var configuration = OpenAPIGeneration.Configuration()
         if let config { configuration = try OpenAPIGeneration.Configuration(contentsOf: URL(filePath: config)) }
         if let name { configuration.name = name }
+        if let access { configuration.access = access }
         configuration.tags.formUnion(tags)
         configuration.paths += paths
         configuration.operations.formUnion(operations)

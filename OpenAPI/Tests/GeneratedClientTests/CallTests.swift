@@ -77,6 +77,8 @@ import Testing
         #expect(try sent(PetsUpdateBody()) == "{}")
         #expect(try sent(PetsUpdateBody(nickname: .null)) == #"{"nickname":null}"#)
         #expect(try sent(PetsUpdateBody(nickname: .value("Tom"))) == #"{"nickname":"Tom"}"#)
+        // A member that is not nullable in the document can be deleted too.
+        #expect(try sent(PetsUpdateBody(name: .null)) == #"{"name":null}"#)
         let request = try pets.request(.update(id: 1, body: PetsUpdateBody()))
         #expect(request.headers[.contentType] == "application/merge-patch+json")
     }

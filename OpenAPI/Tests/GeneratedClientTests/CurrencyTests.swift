@@ -7,13 +7,15 @@ import OpenAPIGeneration
 import Testing
 
 @Suite struct CurrencyTests {
-    @Test(arguments: ["GeneratedClientTests/constructs", "PetShopTests/petshop"])
-    func theGeneratedClientIsUpToDate(_ document: String) throws {
+    @Test(arguments: [
+        ("GeneratedClientTests/constructs", "GeneratedClientTests/Generated"),
+        ("PetShopTests/petshop", "PetShop/Generated"),
+    ])
+    func theGeneratedClientIsUpToDate(_ document: String, _ folder: String) throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let url = tests.appending(path: document + ".yaml")
         let configuration = try Configuration(contentsOf: tests.appending(path: document + "-config.yaml"))
         let files = try Generator(contentsOf: url, configuration: configuration).generate().files
-        let folder = OutputFolder(url.deletingLastPathComponent().appending(component: "Generated"))
-        #expect(folder.differences(from: files) == [])
+        #expect(OutputFolder(tests.appending(path: folder)).differences(from: files) == [])
     }
 }

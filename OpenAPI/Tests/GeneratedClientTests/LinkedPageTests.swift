@@ -27,6 +27,53 @@ import Testing
         #expect(names == ["a", "b", "c"])
     }
 
+    /// Which way leads to the next page.
+    enum Way: CaseIterable {
+        case cursor, link
+    }
+
+    @Test(arguments: Way.allCases)
+    func eachPageIsRequestedLikeTheFirst(_ way: Way) async throws {
+        let spy = Spy { request in
+            let isFirst = request.url.query()?.contains("after") != true
+            let body: JSONValue = ["names": [.string(isFirst ? "a+b/c==" : "last")], "meta": [:]]
+            let link: HTTPHeaders = ["Link": "<?filter=x%2By&after=a%2Bb%2Fc%3D%3D>; rel=next"]
+            return .json(body, headers: isFirst ? link : HTTPHeaders())
+        }
+        let files = NetworkConnector(
+            environment: .production,
+            provider: spy.provider.authenticating(by: ConstructsCredentials.token("t")),
+            router: FilesRouter.self
+        )
+        let next: NextPage<FilesRouter, HistoryResponse> =
+            switch way {
+            case .cursor: .cursor("after") { page in page.value.names.first { $0 != "last" } }
+            case .link: .link
+            }
+        let first = ApiCall<FilesRouter, HistoryResponse>.history(filter: "x+y", xTrace: "7", session: "s")
+        var names: [String] = []
+        for try await page in files.pages(from: first, next: next) { names += page.names }
+        #expect(names == ["a+b/c==", "last"])
+        let queries = ["filter=x%2By", "filter=x%2By&after=a%2Bb%2Fc%3D%3D"]
+        #expect(spy.seen.map { $0.url.query(percentEncoded: true) } == queries)
+        #expect(spy.seen.map { $0.headers[.authorization] } == ["Bearer t", "Bearer t"])
+        #expect(spy.seen.map { $0.headers["X-Trace"] } == ["7", "7"])
+        #expect(spy.seen.map { $0.headers[.cookie] } == ["session=s", "session=s"])
+    }
+
+    @Test func aSecondCursorReplacesTheFirst() async throws {
+        let spy = Spy { request in
+            let query = request.url.query() ?? ""
+            let cursors: [String: JSONValue] = ["": 1, "after=1": 2]
+            let body: JSONValue = ["names": [.string(query)], "meta": ["last": cursors[query] ?? .null]]
+            return .json(body)
+        }
+        let files = NetworkConnector(environment: .production, provider: spy.provider, router: FilesRouter.self)
+        var names: [String] = []
+        for try await page in files.pages(from: .history(), next: .history) { names += page.names }
+        #expect(names == ["", "after=1", "after=2"])
+    }
+
     @Test func modelsThatTheConfigurationNamesAreCompared() throws {
         let json: JSONValue = [
             "name": "Tom", "kind": "cat", "born_at": "2026-02-28T10:00:00Z", "owner": ["name": "O", "age": 3],

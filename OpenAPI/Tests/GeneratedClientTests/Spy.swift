@@ -9,6 +9,11 @@ import Synchronization
 /// Records the requests that a provider gets.
 final class Spy: Sendable {
     private let requests = Mutex<[ApiRequest]>([])
+    private let response: @Sendable (ApiRequest) -> TestConnectorResponse
+
+    init(_ response: @escaping @Sendable (ApiRequest) -> TestConnectorResponse = { _ in .json(["ok": true]) }) {
+        self.response = response
+    }
 
     var seen: [ApiRequest] { requests.withLock { $0 } }
 
@@ -16,7 +21,7 @@ final class Spy: Sendable {
         AnyProvider(
             TestConnector { request in
                 self.requests.withLock { $0.append(request) }
-                return .json(["ok": true])
+                return self.response(request)
             }
         )
     }

@@ -12,16 +12,16 @@ final class SourceShape: SyntaxVisitor {
     private(set) var counts: [String: Int] = [:]
     private var path: [String] = []
 
-    /// The combined shape of several sources.
-    static func of(_ sources: [String]) -> [String: Int] {
+    /// The combined shape of several sources, and their syntax errors.
+    static func examine(_ sources: [String]) -> (counts: [String: Int], flaws: [String]) {
         let shape = SourceShape(viewMode: .sourceAccurate)
-        for source in sources { shape.walk(Parser.parse(source: source)) }
-        return shape.counts
-    }
-
-    /// The syntax errors of a source.
-    static func flaws(of source: String) -> [String] {
-        ParseDiagnosticsGenerator.diagnostics(for: Parser.parse(source: source)).map(\.message)
+        var flaws: [String] = []
+        for source in sources {
+            let tree = Parser.parse(source: source)
+            shape.walk(tree)
+            if tree.hasError { flaws += ParseDiagnosticsGenerator.diagnostics(for: tree).map(\.message) }
+        }
+        return (shape.counts, flaws)
     }
 
     private func enter(_ kind: String) -> SyntaxVisitorContinueKind {

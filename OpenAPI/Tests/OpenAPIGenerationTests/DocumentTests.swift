@@ -48,7 +48,7 @@ import Testing
         "", "{", "[", "\"", "\"\\", "\"\\u12", "01", "1.", "1e", "-", "tru", "nulll", "{\"a\"", "{\"a\":", "[1 2]",
         "{} x", "\"\u{1}\"", "\"\\ud800\"",
     ])
-    func whatIsNotJSONIsRefused(_ text: String) {
+    func aTextThatIsNotJSONIsRefused(_ text: String) {
         #expect(error(text) != nil)
     }
 

@@ -55,6 +55,7 @@ import Testing
         let models = part.files.first { $0.name.hasPrefix("Models/") }?.text ?? ""
         #expect(models.contains("struct DateModel2: ResponseModel {"))
         #expect(text(whole).contains("struct DateModel2: ResponseModel {"))
+        #expect(text(try generate(Self.names) { $0.operations = ["A"] }).contains("static func a2("))
     }
 
     private static let names = """
@@ -108,7 +109,7 @@ import Testing
         #expect(text.contains("public import ApiConnector"))
     }
 
-    @Test func whatIsNotSupportedIsWarnedOfWithItsPlace() throws {
+    @Test func unsupportedPartsHaveAWarningWithTheirPlace() throws {
         let result = try generate(
             """
             webhooks: { x: {} }

@@ -78,7 +78,7 @@ import Testing
         #expect(code.contains("form.add(\"f\", f)\n"))
     }
 
-    @Test func whatIsDroppedHasAWarning() throws {
+    @Test func ignoredPartsHaveAWarning() throws {
         let result = try generated(
             """
             oops: 1
@@ -118,7 +118,7 @@ import Testing
         #expect(result.code.contains(".form(\"p\", p)"))
     }
 
-    @Test func serversWithASchemeAUserOrAHostAsVariablesAreRead() throws {
+    @Test func serversWithVariablesForSchemeUserOrHostAreRead() throws {
         let result = try generated(
             """
             servers:
@@ -226,5 +226,140 @@ import Testing
             try code("application/json: { schema: { type: integer } }, " + stream).contains("\"text/event-stream\"")
         )
         #expect(!(try code(stream)).contains("\"text/event-stream\""))
+    }
+
+    @Test(arguments: [
+        ("itemSchema: { properties: { data: { type: string, contentSchema: { type: integer } } } }", "Int"),
+        ("itemSchema: { properties: { data: { type: string, contentSchema: { type: string } } } }", "String"),
+        ("itemSchema: { properties: { data: { type: string, contentMediaType: application/json } } }", "JSONValue"),
+        ("itemSchema: { properties: { data: { type: integer } } }", "Int"),
+        ("itemSchema: { properties: { data: { type: string }, event: { type: string } } }", "ServerSentEvent"),
+        ("itemSchema: { type: integer }", "Int"), ("schema: { type: string }", "ServerSentEvent"),
+        ("schema: { type: integer }", "Int"),
+    ])
+    func aStreamOfEventsHasTheTypeOfTheirData(_ content: String, _ type: String) throws {
+        let result = try generated(
+            "paths: { /a: { get: { operationId: a, responses: { 200: { content: { text/event-stream: { \(content) } } } } } } }"
+        )
+        #expect(result.code.contains("-> ApiCall<Router, \(type)> {"), "\(result.code)")
+        #expect(result.warnings.map(\.pointer) == ["a.yaml#"])
+    }
+
+    @Test func eventsWithDifferentDataAreNotDecoded() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  responses:
+                    200:
+                      content:
+                        text/event-stream:
+                          itemSchema:
+                            properties: { data: { type: string } }
+                            oneOf: [{ properties: { data: { contentSchema: { type: integer } } } }, { type: object }]
+            """
+        )
+        #expect(result.code.contains("-> ApiCall<Router, ServerSentEvent> {"))
+        #expect(
+            result.warnings.map(\.pointer).contains(
+                "a.yaml#/paths/~1a/get/responses/200/content/text~1event-stream/itemSchema"
+            )
+        )
+    }
+
+    @Test func aMergePatchCanDeleteEachMemberThatIsNotRequired() throws {
+        let result = try generated(
+            """
+            components:
+              schemas:
+                Pet:
+                  type: object
+                  required: [id, home]
+                  properties:
+                    id: { type: integer }
+                    home: { type: object, properties: { city: { type: string } } }
+                    name: { type: string }
+                    owner: { $ref: "#/components/schemas/Owner" }
+                    parent: { $ref: "#/components/schemas/Pet" }
+                    friends: { type: array, items: { $ref: "#/components/schemas/Pet" } }
+                    labels: { type: object, additionalProperties: { type: string } }
+                    extra: {}
+                Owner: { type: object, properties: { name: { type: string } } }
+            paths:
+              /a:
+                patch:
+                  operationId: a
+                  requestBody:
+                    required: true
+                    content: { application/merge-patch+json: { schema: { $ref: "#/components/schemas/Pet" } } }
+                  responses: { 200: { content: { application/json: { schema: { $ref: "#/components/schemas/Pet" } } } } }
+            """
+        ) { $0.renames = ["Pet": "Animal"] }
+        let code = result.code
+        #expect(code.contains("static func a(body: PetPatch) -> ApiCall<Router, Animal> {"), "\(code)")
+        let patch = try #require(code.split(separator: "struct PetPatch: RequestModel {").last).prefix { $0 != "}" }
+        #expect(
+            patch.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == [
+                "var id: Int", "var home: PetHomePatch", "var name: Nullable<String>?",
+                "var owner: Nullable<OwnerPatch>?", "var parent: Nullable<Indirect<PetPatch>>?",
+                "var friends: Nullable<[Animal]>?", "var labels: Nullable<[String: String?]>?", "var extra: JSONValue?",
+            ]
+        )
+        #expect(code.contains("struct PetHomePatch: RequestModel {\n    var city: Nullable<String>?\n}"))
+        #expect(code.contains("struct OwnerPatch: RequestModel {\n    var name: Nullable<String>?\n}"))
+        // The model itself has the types of the document.
+        #expect(code.contains("    var name: String?\n    var owner: Owner?\n"))
+    }
+
+    @Test func aPartWithSeveralMediaTypesIsSentAsOneOfThem() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    content:
+                      multipart/form-data:
+                        schema:
+                          type: object
+                          properties:
+                            file: { type: string, format: binary, description: A picture. }
+                            meta: { type: object, properties: { a: { type: string } } }
+                            note: { type: string }
+                        encoding:
+                          file: { contentType: "image/png, image/*" }
+                          meta: { contentType: "application/vnd.a+json, application/json" }
+                          note: { contentType: text/* }
+            """
+        )
+        #expect(result.code.contains("/// A picture. Its media type is `image/png` or `image/*`."), "\(result.code)")
+        #expect(result.code.contains("form.add(\"file\", file)\n"))
+        #expect(result.code.contains("form.add(json: \"meta\", meta, as: \"application/vnd.a+json\")"))
+        #expect(result.code.contains("form.add(text: \"note\", note)\n"))
+        let encoding = "a.yaml#/paths/~1a/post/requestBody/content/multipart~1form-data/encoding"
+        #expect(
+            result.warnings.map(\.pointer) == [
+                encoding + "/meta/contentType", encoding + "/note/contentType", "a.yaml#",
+            ]
+        )
+    }
+
+    @Test func numbersKeepTheirRange() throws {
+        let result = try generated(
+            """
+            paths:
+              /a/{id}:
+                get:
+                  operationId: a
+                  parameters:
+                    - { name: id, in: path, required: true, schema: { type: integer, format: uint64 } }
+                    - { name: ratio, in: query, schema: { type: number, enum: [0.5, 1] } }
+            """
+        )
+        #expect(result.code.contains("static func a(id: UInt64, ratio: Double? = nil)"))
+        #expect(result.warnings.map(\.pointer).contains("a.yaml#/paths/~1a~1{id}/get/parameters/1/schema"))
     }
 }

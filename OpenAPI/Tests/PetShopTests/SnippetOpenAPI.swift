@@ -5,6 +5,7 @@
 import ApiConnector
 import ApiConnectorTesting
 import Foundation
+import PetShop
 import Testing
 
 // The code of the guide "From an OpenAPI document".

@@ -21,7 +21,10 @@ public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
         target = .route(route)
     }
 
-    /// Creates a call to a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
+    /// Creates a call to a URL that a server returned.
+    ///
+    /// Use the calls with a URL instead, such as ``ApiConnectionType/value(_:at:method:body:options:)``.
+    @available(*, deprecated, message: "Pass the URL to the call: value(at: url), pages(from: url), request(at: url).")
     public init(_ url: URL, method: HTTPMethod = .get, body: RequestBody = .empty) {
         target = .url(url, method, body)
     }

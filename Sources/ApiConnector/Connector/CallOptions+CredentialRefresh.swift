@@ -7,7 +7,7 @@ extension CallOptions {
     ///
     /// See ``ApiRequest/isCredentialRefresh``. ``RefreshableCredentials`` needs no such option.
     public var isCredentialRefresh: Bool {
-        get { values.credentialRefreshes.isUnderWay }
+        get { values.credentialRefreshes.isMarked }
         set { values.credentialRefreshes.isSetByHand = newValue }
     }
 

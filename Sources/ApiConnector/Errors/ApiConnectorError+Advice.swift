@@ -35,7 +35,7 @@ extension ApiConnectorError {
 }
 
 extension ApiConnectorError.Kind {
-    /// What to do about an error of this kind; nil if the detail says it, or if there is nothing to do.
+    /// The advice for an error of this kind; nil if the detail has it, or if there is nothing to do.
     fileprivate var advice: String? {
         switch self {
         case .invalidRequest: "Nothing was sent; fix the route, the environment or the header."
@@ -67,7 +67,7 @@ extension ApiConnectorError.Kind {
 }
 
 extension ResponseSummary {
-    /// What to do about a rejected status; nil if the status text says enough.
+    /// The advice for a rejected status; nil if the status text says enough.
     fileprivate var advice: String? {
         switch status.rawValue {
         case 304:
@@ -84,7 +84,7 @@ extension ResponseSummary {
 }
 
 extension ApiResponse {
-    /// What to do about a 401 or 403 to a request without credentials; nil if the request had credentials.
+    /// The advice for a 401 or 403 to a request without credentials; nil if the request had credentials.
     var adviceOnCredentials: String? {
         guard status == 401 || status == 403 && !headers.contains(.retryAfter), !request.carriesSecrets else {
             return nil

@@ -18,7 +18,7 @@ public struct ApiConnectorError: Error, Sendable {
     /// The stage of the call that failed.
     public let stage: Stage
 
-    /// What happened, as part of a sentence and without a full stop.
+    /// The failure in words, as part of a sentence and without a full stop.
     public internal(set) var detail: String
 
     /// The request as it was sent, with secrets replaced; nil if no request was built.
@@ -41,6 +41,8 @@ public struct ApiConnectorError: Error, Sendable {
     public var bytesSent: SentBytes?
 
     /// The times of the failed exchange's phases; nil if the transport does not measure them, or was not reached.
+    ///
+    /// A call that failed while it waited for its turn in a limiting provider has only that wait.
     public var times: TransportTimes? { timesRecord?.times }
 
     /// The record that the transport writes ``times`` to; nil by default.
@@ -54,8 +56,11 @@ public struct ApiConnectorError: Error, Sendable {
     /// The problem details (RFC 9457), if the response has their media type.
     public internal(set) var problem: ProblemDetails?
 
-    /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection.
-    var isPermanent = false
+    /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection;
+    /// false by default.
+    ///
+    /// A retrying provider does not repeat such a request. Your own transport can set it.
+    public var isPermanent = false
 
     /// Advice on the cause, if the cause is known; nil uses the kind's advice, and an empty text shows no advice.
     var knownAdvice: String?

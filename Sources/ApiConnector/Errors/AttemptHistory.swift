@@ -25,7 +25,7 @@ final class AttemptHistory: Sendable {
             let scope = shown.count < attempts.count ? "; the last \(shown.count)" : ""
             sentences.append("\(count) failed\(scope): \(list.joined(separator: "; ")).")
         }
-        if let reason = stop?.reason { sentences.append("It was not sent again: \(reason).") }
+        if let reason = stop?.reason { sentences.append("The request was not sent again: \(reason).") }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
@@ -62,6 +62,38 @@ extension ApiRequest {
         if let times = summary.times { report(.attemptTimed(times)) }
         history = AttemptHistory(earlierAttempts + [summary])
         attempt += 1
+    }
+
+    /// Ends the attempts of this request with the result of the last one.
+    ///
+    /// The response or the error then has the earlier attempts, and the reason why there is no further attempt. The text
+    /// of the error includes both.
+    ///
+    /// - Parameters:
+    ///   - result: The result of the last attempt.
+    ///   - stop: Why the request is not sent again.
+    /// - Returns: The response. Its status may be an error status; a call that rejects it throws an error with the same
+    ///   history.
+    /// - Throws: The error of `result`.
+    public func endAttempts(
+        with result: Result<ApiResponse, ApiConnectorError>,
+        because stop: RetryStop
+    ) throws(ApiConnectorError) -> ApiResponse {
+        switch result {
+        case .success(var response):
+            response.request.history = history(with: response.request.earlierAttempts, stop)
+            return response
+        case .failure(let error):
+            throw error.completed(request: self).following(history(with: error.earlierAttempts, stop))
+        }
+    }
+
+    /// The history at the end of the attempts.
+    ///
+    /// - Parameter inner: The attempts of the last result. They include this request's earlier attempts if a retrying
+    ///   provider further in has added its own attempts to the same list.
+    func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
+        AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }
 }
 

@@ -15,7 +15,7 @@ public struct AttemptSummary: Sendable, Hashable {
     /// The kind of failure; `.unacceptableStatus` if the attempt returned a response that called for a retry.
     public let kind: ApiConnectorError.Kind
 
-    /// What happened, as part of a sentence and without a full stop.
+    /// The failure in words, as part of a sentence and without a full stop.
     public let detail: String
 
     /// How long the attempt took.

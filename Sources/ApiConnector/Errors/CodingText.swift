@@ -7,7 +7,7 @@ struct CodingText {
     private let json: Data?
     private let redactor: Redactor
 
-    /// What happened, as the end of a sentence.
+    /// The failure in words, as the end of a sentence.
     ///
     /// - Parameters:
     ///   - error: The error of the encoder or decoder.

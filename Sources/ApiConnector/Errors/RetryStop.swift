@@ -21,7 +21,7 @@ public enum RetryStop: String, Sendable, Hashable, CaseIterable {
 }
 
 extension RetryStop {
-    /// The end of the sentence "It was not sent again: …"; nil if the failure itself explains it.
+    /// The end of the sentence "The request was not sent again: …"; nil if the failure itself explains it.
     var reason: String? {
         switch self {
         case .notTransient: nil

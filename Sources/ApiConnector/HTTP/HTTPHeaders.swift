@@ -130,10 +130,6 @@ public struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The `Accept` fields of a call that decodes JSON, and of a call that accepts any type; created once.
-    static let acceptingJSON: HTTPHeaders = [.accept: "application/json"]
-    static let acceptingAnything: HTTPHeaders = [.accept: "*/*"]
-
     /// The `User-Agent` field that a transport sends if the request has none.
     static let standardUserAgent = "ApiConnector/0.1"
 }

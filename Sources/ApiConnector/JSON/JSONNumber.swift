@@ -5,8 +5,8 @@
 /// A JSON number that is rounded only if necessary.
 ///
 /// Integers and fractions of up to 38 digits are exact, which includes every `Int64` and `UInt64`. Other numbers are
-/// the nearest double, as all numbers are in JavaScript. Two numbers are equal if their values are equal, in whatever
-/// form they are written: `1`, `1.0` and `1e0`. A double has the value of its shortest text, so `0.1` is exactly a
+/// the nearest double, as all numbers are in JavaScript. Two numbers are equal if their values are equal, regardless
+/// of their form: `1`, `1.0` and `1e0`. A double has the value of its shortest text, so `0.1` is exactly a
 /// tenth.
 public struct JSONNumber: Sendable, Hashable {
     /// Each number has exactly one form: the first form that holds it exactly.

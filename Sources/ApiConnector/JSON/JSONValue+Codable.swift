@@ -5,7 +5,7 @@
 extension JSONValue: Codable {
     /// Decodes any JSON value.
     ///
-    /// Keys stay as they are, whatever the decoder's key strategy is.
+    /// Keys stay as they are, regardless of the decoder's key strategy.
     ///
     /// A call decodes values of up to 512 levels in linear time. With your own decoder, the time for each value grows
     /// with the square of its depth.

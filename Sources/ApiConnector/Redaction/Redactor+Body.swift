@@ -55,8 +55,11 @@ extension Redactor {
 
     /// The redacted beginning of a body as bytes, which need not be text.
     ///
-    /// - Parameter byteCount: The number of bytes to return. Pass a longer part of the body, because a secret may end
-    ///   after these bytes.
+    /// - Parameters:
+    ///   - body: The body, or a part of it that is longer than `byteCount`, because a secret may continue after these
+    ///     bytes.
+    ///   - byteCount: The number of bytes of the body to return.
+    ///   - mediaType: The body's media type.
     func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {
         let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
         return Data(redact(prefix, in: place(of: prefix, mediaType)) ?? prefix)

@@ -15,7 +15,7 @@ struct SecretScanner {
         case text
         /// A query, a fragment or a form: a value ends only at `&`.
         case form
-        /// A URL before its query: a value also ends at a slash or a semicolon.
+        /// A URL before its query: a value ends at a blank, at `&`, at a slash or at a semicolon.
         case path
     }
 
@@ -55,7 +55,7 @@ struct SecretScanner {
         units = TextUnit.units(of: bytes, decodesEntities: place == .text)
     }
 
-    /// The redacted text; nil if it contains no secrets.
+    /// The redacted text; nil if the original contains no secrets.
     mutating func run() -> [UInt8]? {
         while index < units.count {
             replacePending()
@@ -82,7 +82,7 @@ struct SecretScanner {
 
     /// Replaces a range of units and moves the index after it.
     ///
-    /// The replacement gets the quotes of a key if one is given.
+    /// If `quote`, the index of a key's quote, is given, the replacement is put in the same quotes.
     ///
     /// Units that were already replaced are skipped.
     mutating func replace(_ whole: Range<Int>, quotedLike quote: Int? = nil) {

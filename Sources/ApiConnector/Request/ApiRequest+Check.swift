@@ -51,7 +51,7 @@ extension URL {
         }
     }
 
-    /// Whether the scheme is http or https, in any case.
+    /// Whether the scheme is http or https, in uppercase or lowercase letters.
     fileprivate var isHTTP: Bool {
         guard let scheme else { return false }
         return scheme == "https" || scheme == "http" || HTTPScheme(rawValue: scheme.lowercased()) != nil

@@ -6,32 +6,69 @@ extension ApiRequest {
     /// Whether the request is part of a credential refresh; false by default.
     ///
     /// Other calls wait for the refresh, so the refresh must not wait for them. A provider that queues, shares or
-    /// repeats requests has to pass such a request on immediately. ``RefreshableCredentials`` marks each request that
-    /// is made or sent during its refresh. If you write your own credential wrapper, set this property, or
-    /// ``CallOptions/isCredentialRefresh``.
+    /// repeats requests has to pass such a request on immediately.
+    ///
+    /// ``RefreshableCredentials`` marks each request that is created or sent during its refresh. In your own credential
+    /// wrapper, use ``markingCredentialRefresh(of:_:)``, or set ``CallOptions/isCredentialRefresh``. A value that you set
+    /// here replaces the mark.
     public var isCredentialRefresh: Bool {
-        // A request may be created before the refresh that sends it.
-        get { values.credentialRefreshes.isUnderWay || CredentialRefreshes.current.isUnderWay }
+        // A request may be created before the refresh that sends it. If such a request waited, the refresh would wait
+        // for the calls that wait for the refresh.
+        get {
+            let refreshes = values.credentialRefreshes
+            return refreshes.isMarked || refreshes.isSetByHand == nil && CredentialRefreshes.current.isMarked
+        }
         set { values.credentialRefreshes.isSetByHand = newValue }
+    }
+
+    /// Whether the request is part of a credential refresh of this source, or is sent by one.
+    ///
+    /// A source of credentials must not make such a request wait for the refresh, and has no credential for it. The
+    /// result does not depend on a value that was set for ``isCredentialRefresh``.
+    public func isCredentialRefresh(of source: AnyObject) -> Bool {
+        // The refresh may send a request that was created before it.
+        values.credentialRefreshes.contain(source) || CredentialRefreshes.current.contain(source)
+    }
+
+    /// Runs a credential refresh, and marks each request that it creates or sends; see ``isCredentialRefresh``.
+    ///
+    /// ```swift
+    /// let token = try await ApiRequest.markingCredentialRefresh(of: self) { try await fetchToken() }
+    /// ```
+    ///
+    /// Child tasks of the refresh belong to it, too. After the refresh, its marks have no effect.
+    ///
+    /// - Parameters:
+    ///   - source: The source of the credentials, for ``isCredentialRefresh(of:)``.
+    ///   - refresh: Gets the new credential.
+    public static func markingCredentialRefresh<Value>(
+        of source: AnyObject,
+        _ refresh: () async throws -> Value
+    ) async rethrows -> Value {
+        let mark = CredentialRefresh(of: source)
+        defer { mark.isOver.withLock { $0 = true } }
+        var refreshes = CredentialRefreshes.current
+        refreshes.marks.append(mark)
+        return try await CredentialRefreshes.$current.withValue(refreshes) { try await refresh() }
     }
 }
 
 /// The refreshes that a request is part of.
 struct CredentialRefreshes: Sendable {
-    /// The refreshes of ``RefreshableCredentials``, one per level of nesting; some may have ended.
+    /// The marked refreshes, one per level of nesting; some may have ended.
     fileprivate var marks: [CredentialRefresh] = []
 
-    /// The value that a wrapper or the call has set.
-    var isSetByHand = false
+    /// The value that a wrapper or the call has set; nil if none was set.
+    var isSetByHand: Bool?
 
     /// The refreshes that the current task is part of.
-    @TaskLocal static var current = CredentialRefreshes()
+    @TaskLocal fileprivate static var current = CredentialRefreshes()
 
-    /// Whether at least one refresh is running.
-    var isUnderWay: Bool { isSetByHand || marks.contains { !$0.isOver.withLock { $0 } } }
+    /// Whether at least one refresh is running, unless another value was set.
+    var isMarked: Bool { isSetByHand ?? marks.contains { !$0.isOver.withLock { $0 } } }
 
     /// Whether a refresh of a source is running.
-    func contain(_ source: AnyObject) -> Bool {
+    fileprivate func contain(_ source: AnyObject) -> Bool {
         !marks.isEmpty && marks.contains { $0.source == ObjectIdentifier(source) && !$0.isOver.withLock { $0 } }
     }
 }
@@ -44,7 +81,7 @@ extension RequestValues {
     var credentialRefreshes: CredentialRefreshes {
         get { self[CredentialRefreshesValue.self] }
         set {
-            if newValue.marks.isEmpty, !newValue.isSetByHand {
+            if newValue.marks.isEmpty, newValue.isSetByHand == nil {
                 remove(CredentialRefreshesValue.self)
             } else {
                 self[CredentialRefreshesValue.self] = newValue
@@ -64,23 +101,15 @@ extension RequestValues {
     }
 }
 
-/// One refresh of ``RefreshableCredentials``.
+/// One refresh of a credential.
 ///
 /// The task of the refresh and its child tasks have a reference to this object, so that each request that they create
 /// is marked. The marks have no effect after the refresh, even if a child task continues.
-final class CredentialRefresh: Sendable {
-    fileprivate let source: ObjectIdentifier
-    fileprivate let isOver = Locked(false)
+private final class CredentialRefresh: Sendable {
+    let source: ObjectIdentifier
+    let isOver = Locked(false)
 
     init(of source: AnyObject) {
         self.source = ObjectIdentifier(source)
-    }
-
-    /// Runs the refresh.
-    func during<Value>(_ refresh: () async throws -> Value) async rethrows -> Value {
-        defer { isOver.withLock { $0 = true } }
-        var refreshes = CredentialRefreshes.current
-        refreshes.marks.append(self)
-        return try await CredentialRefreshes.$current.withValue(refreshes) { try await refresh() }
     }
 }

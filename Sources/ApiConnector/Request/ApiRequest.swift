@@ -139,13 +139,15 @@ public struct ApiRequest: Sendable {
     }
 
     /// The route of the request; nil for a request without a route.
-    public var route: (any ApiRouter)? { context?.route }
+    ///
+    /// A following page of a list has the first page's route if both pages have the same origin.
+    public var route: (any ApiRouter)? { context?.route ?? context?.pageRoute }
 
     /// The name of the route in logs and metrics, of low cardinality; nil for a request without a route.
     ///
     /// For an ``ApiPath``, it is the path with `{}` for each value, such as `/authors/{}/posts/{}`. For a `String`
     /// path, it is the name of the enum case. The name is computed at each access.
-    public var routeName: String? { context?.route?.routeName }
+    public var routeName: String? { route?.routeName }
 }
 
 extension ApiRequest: CustomStringConvertible, CustomReflectable {

@@ -6,16 +6,27 @@
 /// demand.
 final class CallContext: Sendable {
     let route: (any ApiRouter)?
+    /// The route of the first page; nil for a request that is not for a following page.
+    ///
+    /// A following page has a URL that the server returned, not its own route.
+    let pageRoute: (any ApiRouter)?
     /// The environment of the connection; nil for a request without a connection.
     let environment: (any ApiEnvironment)?
     /// The route's URL if its query has dates that the connection's encoder writes.
     private let datedURL: DatedURL?
     private let id = Locked<CallID?>(nil)
 
+    /// Whether the router made the URL.
     var hasRoute: Bool { route != nil }
 
-    init(route: (any ApiRouter)? = nil, environment: (any ApiEnvironment)? = nil, datedURL: DatedURL? = nil) {
+    init(
+        route: (any ApiRouter)? = nil,
+        pageRoute: (any ApiRouter)? = nil,
+        environment: (any ApiEnvironment)? = nil,
+        datedURL: DatedURL? = nil
+    ) {
         self.route = route
+        self.pageRoute = pageRoute
         self.environment = environment
         self.datedURL = datedURL
     }

@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A call's values for the providers, of any types: ``CallOptions/values``, ``ApiRequest/values``.
+/// Values of any type that a call passes to its providers: set in ``CallOptions/values``, read in
+/// ``ApiRequest/values``.
 ///
 /// The values are not sent. Copies share their storage. Reading a value takes one comparison per value that was set,
 /// and a call without values allocates nothing. Setting a `Hashable` value to its key's default removes it. So does

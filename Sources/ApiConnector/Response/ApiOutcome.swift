@@ -15,7 +15,8 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
 
     /// Returns the value or throws the error.
     ///
-    /// - Throws: ``ApiConnectorError``; for the backend's own error, of kind `.backendFailure` with the failure in it.
+    /// - Throws: ``ApiConnectorError``. For the backend's own error, its kind is `.backendFailure`, and it contains the
+    ///   failure.
     public func get() throws(ApiConnectorError) -> Value {
         switch self {
         case .success(let value):

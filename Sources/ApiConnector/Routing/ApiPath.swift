@@ -17,7 +17,9 @@
 /// A `String` variable is not a path: use ``init(segment:)`` for one segment, or ``init(alreadyEncoded:)`` for encoded
 /// text.
 public struct ApiPath: Sendable {
-    /// A part of the path, which is encoded when the path is written.
+    /// A part of the path.
+    ///
+    /// Its text is encoded when the path is written, unless it is already encoded.
     @usableFromInline struct Part: Sendable {
         @usableFromInline enum Kind: Sendable {
             /// The router's own text, not encoded.

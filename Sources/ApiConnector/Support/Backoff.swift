@@ -23,7 +23,7 @@ enum Backoff {
     ) -> Duration {
         var longest = min(initial, maximum)
         var left = number - 1
-        // Never exceeds the range of Duration, whatever the policy says.
+        // Never exceeds the range of Duration, with any policy.
         while left > 0, longest > .zero, longest < maximum {
             longest = longest < maximum / 2 ? longest * 2 : maximum
             left -= 1

@@ -32,7 +32,7 @@ struct ByteWriter {
     /// The bytes written so far.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-    /// Whether a byte was written at or after an index.
+    /// Whether the bytes from an index on contain a given byte.
     @inline(__always)
     func contains(_ byte: UInt8, from place: Int) -> Bool {
         memchr(start + place, Int32(byte), count - place) != nil

@@ -9,7 +9,11 @@
 public struct TransportTimes: Sendable, Hashable {
     /// A phase of an exchange; the cases are in chronological order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Waiting for a connection, for example because the transport limits their number.
+        /// Waiting for a connection, because the transport limits their number, or for the request's turn in a limiting
+        /// provider.
+        ///
+        /// An observer or archive sees only the waits that are further in. The event
+        /// ``CallEvent/Kind/limited(for:because:)`` has the wait for the turn alone. Retry delays are not included.
         case waiting
         /// Looking up the name of the server or its proxy.
         case nameLookup
@@ -115,7 +119,7 @@ extension TransportTimes.Phase {
     /// The subject of the sentence in an error's text.
     fileprivate var text: String {
         switch self {
-        case .waiting: "Waiting for a connection"
+        case .waiting: "Waiting for a connection or a limit"
         case .nameLookup: "The name lookup"
         case .connecting: "Connecting"
         case .tlsHandshake: "The TLS handshake"
@@ -128,8 +132,11 @@ extension TransportTimes.Phase {
 
 extension TransportTimes {
     /// A sentence about the longest phase; nil for an exchange of less than a second.
-    var sentence: String? {
-        guard total >= .seconds(1), let phase = longestPhase, let longest = self[phase] else { return nil }
+    var sentence: String? { sentence(from: .seconds(1)) }
+
+    /// - Parameter minimum: The shortest total time that has a sentence.
+    func sentence(from minimum: Duration) -> String? {
+        guard total >= minimum, let phase = longestPhase, let longest = self[phase] else { return nil }
         return "\(phase.text) took \(Self.tenths(longest)) of \(Self.tenths(total)) s."
     }
 

@@ -64,7 +64,7 @@ extension TransportConfiguration {
         /// The system's proxy: on Linux the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
         /// `no_proxy`, elsewhere the network settings.
         case system
-        /// No proxy, whatever the system's settings are.
+        /// No proxy, regardless of the system's settings.
         case none
         /// A proxy with the scheme `http`, `https`, `socks4`, `socks5` or `socks5h`, with user and password if it
         /// requires them.

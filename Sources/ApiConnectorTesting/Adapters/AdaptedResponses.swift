@@ -4,17 +4,6 @@
 
 import ApiConnector
 
-/// A script from which an adapter answers, and to which it reports issues.
-protocol ScriptOwner: Sendable {
-    var engine: ScriptEngine { get }
-
-    /// The root URL of the script's environment.
-    var rootURL: URL { get }
-
-    /// The time source of the script's connections.
-    var timeSource: any TimeSource { get }
-}
-
 extension ApiEnvironment {
     /// The root URL of the environment's routes: scheme, host, port and base path.
     var rootURL: URL { RootRoute().url(for: self) }

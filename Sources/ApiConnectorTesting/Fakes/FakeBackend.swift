@@ -21,6 +21,10 @@ public import ApiConnector
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
+    /// The key in `responses` of the response that each operation answers with, such as `404` or `4XX`.
+    ///
+    /// Nil means the first successful response.
+    private let responseKey: String?
 
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
     ///
@@ -36,9 +40,10 @@ public struct FakeBackend: ResponseSource {
     /// The host that redirects lead to.
     static let redirectedHost = "redirected.example.com"
 
-    init(_ document: OpenAPIDocument, seed: UInt64 = 1) {
+    init(_ document: OpenAPIDocument, seed: UInt64 = 1, responseKey: String? = nil) {
         self.document = document
         self.seed = seed
+        self.responseKey = responseKey
     }
 
     /// Answers a request.
@@ -64,7 +69,7 @@ public struct FakeBackend: ResponseSource {
                     continue
                 }
                 let key = "\(request.method) \(request.url.absoluteString)"
-                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key))
+                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key), responseKey)
                 return answer.response(accepting: request.headers[.accept])
             }
             throw refused(first ?? [])
@@ -75,10 +80,17 @@ public struct FakeBackend: ResponseSource {
 /// Makes the answer to one request.
 private struct DocumentedAnswer {
     let operation: DocumentedOperation
+    let responseKey: String?
     var values: SchemaValues
 
-    init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, _ random: KeyedRandom) {
+    init(
+        _ operation: DocumentedOperation,
+        _ document: OpenAPIDocument,
+        _ random: KeyedRandom,
+        _ responseKey: String?
+    ) {
         self.operation = operation
+        self.responseKey = responseKey
         values = SchemaValues(checker: document.checker(.response), random: random)
     }
 
@@ -110,8 +122,14 @@ private struct DocumentedAnswer {
         return .data(body(concrete, media), status: status, headers: headers)
     }
 
-    /// The first successful response: for a number, for `2XX`, or the default response.
+    /// The response with the chosen key.
+    ///
+    /// Without a key, it is the first response whose key is a successful status code, `2XX` or `default`. If there is
+    /// no such response, it is the first one whose key is any other status code.
     private var chosen: (HTTPStatus, JSONNode)? {
+        if let responseKey, let status = operation.status(ofResponse: responseKey) {
+            return operation.response(status).map { (status, $0) }
+        }
         let responses = operation.node["responses"]?.members ?? []
         func status(_ key: String) -> HTTPStatus? {
             Int(key).map { HTTPStatus(rawValue: $0) } ?? (key.uppercased() == "2XX" || key == "default" ? 200 : nil)
@@ -134,7 +152,9 @@ private struct DocumentedAnswer {
         if type.isDocumentedJSON {
             return Data(values.value(for: media["schema"], examples: examples(of: media)).description.utf8)
         }
-        if let item = media["itemSchema"] { return record(type, values.value(for: item)) }
+        if let item = media["itemSchema"] {
+            return record(type, type.isEventStream ? event(item) : values.value(for: item))
+        }
         switch (type.type, type.subtype) {
         case (_, "jsonl"), (_, "x-ndjson"), (_, "ndjson"), (_, "json-seq"), ("text", "event-stream"):
             return record(type, values.value(for: media["schema"], examples: examples(of: media)))
@@ -144,6 +164,19 @@ private struct DocumentedAnswer {
         case (_, let subtype) where subtype.hasSuffix("+xml"): return Data("<a/>".utf8)
         default: return Data((0..<16).map { _ in UInt8(truncatingIfNeeded: values.random.next()) })
         }
+    }
+
+    /// A value for an event.
+    ///
+    /// Its data is JSON if the document says so.
+    private mutating func event(_ item: JSONNode) -> JSONValue {
+        let event = values.value(for: item)
+        let schema = EventSchema(item, TextValues(checker: values.checker))
+        guard var members = event.object, schema.hasData, let content = schema.content(of: event) else { return event }
+        let data = members["data"]?.string.flatMap { JSONValue(parsing: Data($0.utf8)) }
+        if data.map({ values.checker.accepts($0, content) }) == true { return event }
+        members["data"] = .string(values.value(for: content).description)
+        return .object(members)
     }
 
     private func record(_ type: MediaType, _ value: JSONValue) -> Data {
@@ -168,6 +201,9 @@ extension MediaType {
     ///
     /// Some documents put `json` before the plus sign, as in `application/json+sarif`.
     var isDocumentedJSON: Bool { isJSON || subtype.hasPrefix("json+") }
+
+    /// Whether the type means server-sent events.
+    var isEventStream: Bool { type == "text" && subtype == "event-stream" }
 
     /// A type within the range.
     fileprivate var concrete: MediaType {

@@ -36,10 +36,10 @@ final class FaultyBody: Sendable {
             state.chunks = nil
             return state.silence
         }
-        silence?.end(cancelled)
+        silence?.end(canceled)
     }
 
-    private var cancelled: ApiConnectorError {
+    private var canceled: ApiConnectorError {
         ApiConnectorError(.cancelled, at: .response, "the call was canceled", request: visit.request)
     }
 
@@ -76,7 +76,7 @@ final class FaultyBody: Sendable {
             state.silence = silence
             return state.isStopped
         }
-        if isStopped { throw cancelled }
+        if isStopped { throw canceled }
         throw await silence.wait()
     }
 

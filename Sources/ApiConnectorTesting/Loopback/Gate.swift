@@ -34,8 +34,8 @@ package final class Gate: Sendable {
     ///
     /// - Parameters:
     ///   - name: The gate's name in a timeout's error.
-    ///   - limit: The longest duration of a wait; 180 seconds by default.
-    package init(_ name: String = "gate", guardedFor limit: Duration = .seconds(180)) {
+    ///   - limit: The longest duration of a wait; 600 seconds by default.
+    package init(_ name: String = "gate", guardedFor limit: Duration = .seconds(600)) {
         self.name = name
         self.limit = limit
     }

@@ -6,9 +6,9 @@ package import ApiConnector
 
 /// The server's side of one connection, for a script that runs on its own thread.
 ///
-/// Calls block, and must come from one thread. Only `close()` and `reset()` may be called from any thread. Every call
-/// throws ``LoopbackError/peerGone`` if the peer has ended the connection, and ``LoopbackError/serverStopped`` if the
-/// server was stopped. A script does not catch these errors.
+/// Calls block, and must come from one thread. Only `close()` and `reset()` may be called from any thread. Unless its
+/// documentation says otherwise, a call that reads or sends throws ``LoopbackError/peerGone`` if the peer has ended the
+/// connection, and ``LoopbackError/serverStopped`` if the server was stopped. A script does not catch these errors.
 package final class LoopbackConnection: Sendable {
     /// The connection's index, counted from 0 in order of acceptance.
     package let index: Int
@@ -31,7 +31,7 @@ package final class LoopbackConnection: Sendable {
     ///   - sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
     ///   - onHead: Called with the request when its head has arrived; does nothing by default.
     /// - Returns: The request, or nil if the stream ended before a request began.
-    /// - Throws: ``LoopbackError/malformedRequest(_:)`` if the peer sends anything else.
+    /// - Throws: ``LoopbackError/malformedRequest(_:)`` if the bytes that the peer sends are not a valid request.
     package func readRequest(
         sendsContinue: Bool = true,
         onHead: (LoopbackRequest) -> Void = { _ in }
@@ -118,7 +118,7 @@ package final class LoopbackConnection: Sendable {
         try sendChunk(Data(text.utf8))
     }
 
-    /// Blocks until the gate is open, for at most 180 seconds.
+    /// Blocks until the gate is open, for at most 600 seconds.
     ///
     /// If the server is stopped, the wait ends.
     @available(*, noasync, message: "Await the gate's opened() instead of blocking a thread of the pool.")

@@ -18,7 +18,7 @@ final class LoopbackLog: Sendable {
 
     /// The gate that opens as soon as the server stops.
     ///
-    /// It wakes scripts that wait for another gate.
+    /// A script that waits for any gate also waits for this one, so that its wait ends when the server stops.
     let stopped = Gate("end of the loopback server")
 
     init(guardedFor limit: Duration) {

@@ -22,14 +22,14 @@ package final class LoopbackServer: Sendable {
     /// Starts a server on a free port.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait of ``request(_:)``, ``connectionEnded(_:)`` and ``threadsEnded()``; 180 seconds
+    ///   - limit: The longest wait of ``request(_:)``, ``connectionEnded(_:)`` and ``threadsEnded()``; 600 seconds
     ///     by default.
     ///   - serve: The script. It runs once per connection on its own thread, and may block. When it returns or throws,
     ///     the connection is closed. Do not capture the server in the script: the server would then run until
     ///     ``stop()``.
     /// - Throws: ``LoopbackError/system(call:code:)`` if no socket is available.
     package init(
-        guardedFor limit: Duration = .seconds(180),
+        guardedFor limit: Duration = .seconds(600),
         _ serve: @escaping @Sendable (LoopbackConnection) throws -> Void
     ) throws {
         log = LoopbackLog(guardedFor: limit)

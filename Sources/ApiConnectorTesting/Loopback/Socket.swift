@@ -47,14 +47,14 @@ package final class Socket: Sendable {
 
     /// Connects to a port of 127.0.0.1.
     ///
-    /// `receive` then fails with `EAGAIN` after 180 seconds, so that no test hangs.
+    /// `receive` then fails with `EAGAIN` after 600 seconds, so that no test hangs.
     package static func connect(to port: Int) throws -> Socket {
         let socket = try Socket.make()
         try socket.use { descriptor in
             try check("connect", withAddress(port: port) { systemConnect(descriptor, $0, $1) })
         }
         socket.prepareForTraffic()
-        socket.set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: 180, tv_usec: 0))
+        socket.set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: 600, tv_usec: 0))
         return socket
     }
 

@@ -47,7 +47,7 @@ public final class Recorder: Sendable {
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
-    /// - Throws: ``RecordingError`` if the file is invalid or missing, or if the value of `APICONNECTOR_RECORDING` is
+    /// - Throws: ``FixtureError`` if the file is invalid or missing, or if the value of `APICONNECTOR_RECORDING` is
     ///   not a mode.
     public init(
         _ file: URL,
@@ -57,7 +57,7 @@ public final class Recorder: Sendable {
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
         line: UInt = #line
-    ) throws(RecordingError) {
+    ) throws(FixtureError) {
         try RecordingMode.checkEnvironment()
         self.file = file
         self.mode = mode
@@ -72,7 +72,7 @@ public final class Recorder: Sendable {
             kept = []
             replay = nil
         case .replay where !exists:
-            throw RecordingError("there is no recording \(file.lastPathComponent); \(RecordingMode.advice)")
+            throw FixtureError("there is no recording \(file.lastPathComponent); \(RecordingMode.advice)")
         case .replay, .recordMissing:
             let recording = try Recording(contentsOf: file)
             kept = recording.exchanges
@@ -97,12 +97,12 @@ public final class Recorder: Sendable {
     ///
     /// The file is replaced atomically. If nothing was recorded, the file does not change.
     ///
-    /// - Throws: ``RecordingError`` if the file cannot be written, or if a secret could not be replaced. The error then
+    /// - Throws: ``FixtureError`` if the file cannot be written, or if a secret could not be replaced. The error then
     ///   names the secret's place.
-    public func save() throws(RecordingError) {
+    public func save() throws(FixtureError) {
         let (entries, secrets) = state.withLock { ($0.entries, $0.secrets) }
         guard !entries.isEmpty else { return }
-        do throws(RecordingError) {
+        do throws(FixtureError) {
             var exchanges: [RecordedExchange] = []
             for entry in entries {
                 if let exchange = try entry.exchange() { exchanges.append(exchange) }
@@ -111,7 +111,7 @@ public final class Recorder: Sendable {
             let data = try HARWriter.data(kept + redaction.redacted(exchanges))
             try write(data)
         } catch {
-            throw RecordingError("\(file.lastPathComponent) was not saved: \(error.description)")
+            throw FixtureError("\(file.lastPathComponent) was not saved: \(error.description)")
         }
         state.withLock { $0.savedCount = max($0.savedCount, entries.count) }
     }
@@ -130,13 +130,13 @@ public final class Recorder: Sendable {
         }
     }
 
-    private func write(_ data: Data) throws(RecordingError) {
+    private func write(_ data: Data) throws(FixtureError) {
         do {
             let folder = file.deletingLastPathComponent()
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try data.write(to: file, options: .atomic)
         } catch {
-            throw RecordingError("it cannot be written: \(error.localizedDescription)")
+            throw FixtureError("it cannot be written: \(error.localizedDescription)")
         }
     }
 

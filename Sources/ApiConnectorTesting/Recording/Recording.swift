@@ -18,13 +18,13 @@ public struct Recording: Sendable {
 
     /// Reads a file of HAR 1.2.
     ///
-    /// - Throws: ``RecordingError`` with the line and the problem.
-    public init(contentsOf file: URL) throws(RecordingError) {
+    /// - Throws: ``FixtureError`` with the line and the problem.
+    public init(contentsOf file: URL) throws(FixtureError) {
         let data: Data
         do {
             data = try Data(contentsOf: file)
         } catch {
-            throw RecordingError("\(file.lastPathComponent) cannot be read: \(error.localizedDescription)")
+            throw FixtureError("\(file.lastPathComponent) cannot be read: \(error.localizedDescription)")
         }
         try self.init(har: data, name: file.lastPathComponent)
     }
@@ -34,8 +34,8 @@ public struct Recording: Sendable {
     /// - Parameters:
     ///   - data: The file's bytes.
     ///   - name: The name in error texts; `the recording` by default.
-    /// - Throws: ``RecordingError`` with the line and the problem.
-    public init(har data: Data, name: String = "the recording") throws(RecordingError) {
+    /// - Throws: ``FixtureError`` with the line and the problem.
+    public init(har data: Data, name: String = "the recording") throws(FixtureError) {
         self.init(try HARReader(data, name: name).exchanges(), name: name)
     }
 

@@ -75,11 +75,11 @@ final class RecordingEntry: Sendable {
     }
 
     /// The exchange so far; nil if no answer has begun.
-    func exchange() throws(RecordingError) -> RecordedExchange? {
+    func exchange() throws(FixtureError) -> RecordedExchange? {
         let (exchange, isOver, isTooLarge) = state.withLock { ($0.exchange, $0.isOver, $0.isTooLarge) }
         guard !isTooLarge else {
             let text = redactor.redact(text: exchange.url)
-            throw RecordingError("the answer to \(exchange.method) \(text) is longer than 64 MiB")
+            throw FixtureError("the answer to \(exchange.method) \(text) is longer than 64 MiB")
         }
         return isOver || exchange.status != nil ? exchange : nil
     }

@@ -27,9 +27,9 @@ public enum RecordingMode: String, Sendable, Hashable {
     /// Throws an error for a value that is not a mode, instead of using the default.
     static func checkEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(RecordingError) {
+    ) throws(FixtureError) {
         guard let text = environment[variable], RecordingMode(rawValue: text) == nil else { return }
-        throw RecordingError("\(variable) is \(text.debugDescription); it must be replay, record or missing")
+        throw FixtureError("\(variable) is \(text.debugDescription); it must be replay, record or missing")
     }
 
     /// Advice on how to record a missing request.

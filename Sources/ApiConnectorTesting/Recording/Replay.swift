@@ -98,7 +98,7 @@ public final class Replay: ResponseSource {
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
-    /// - Throws: ``RecordingError`` with the line and the problem.
+    /// - Throws: ``FixtureError`` with the line and the problem.
     public convenience init(
         contentsOf file: URL,
         pace: Pace = .immediate,
@@ -106,7 +106,7 @@ public final class Replay: ResponseSource {
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
         line: UInt = #line
-    ) throws(RecordingError) {
+    ) throws(FixtureError) {
         let recording = try Recording(contentsOf: file)
         self.init(recording, pace: pace, secrets: secrets, fileID: fileID, filePath: filePath, line: line)
     }
@@ -176,9 +176,9 @@ public final class Replay: ResponseSource {
         let index = index(for: request)
         let exchanges = index.exchanges
         let count = index.count(for: sent)
-        var text = "\(name) has no answer to it"
+        var text = "\(name) has no answer to this request"
         if count > 0 {
-            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, already used"
+            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to this request, already used"
         } else if !exchanges.isEmpty {
             let differences = exchanges.map { $0.request.differences(sent) }
             let nearest = exchanges.indices.min { differences[$0].distance < differences[$1].distance }

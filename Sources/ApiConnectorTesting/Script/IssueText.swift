@@ -13,13 +13,13 @@ enum IssueText {
         _ declared: [(Declaration, [Difference])],
         scriptAt place: CodeLocation
     ) -> String {
-        var text = "the script made at \(place) has no answer to it; to give one, add\n"
+        var text = "the script made at \(place) has no answer to this request; to add one, write\n"
         text += "  \(PastedLine(answering: sent))\n"
-        guard !declared.isEmpty else { return text + "It has no answers at all" }
+        guard !declared.isEmpty else { return text + "The script has no answers" }
         let nearest = declared.enumerated().sorted { left, right in
             (left.element.1.distance, left.offset) < (right.element.1.distance, right.offset)
         }
-        text += declared.count == 1 ? "Its only answer is for" : "The nearest of its answers are for"
+        text += declared.count == 1 ? "The script's only answer is for" : "The script's nearest answers are for"
         for (number, (_, (declaration, differences))) in nearest.prefix(3).enumerated() {
             text += "\n  \(number + 1). \(declaration.matcher), at \(declaration.place)"
             for difference in differences { text += "\n     \(difference)" }
@@ -30,19 +30,19 @@ enum IssueText {
     static func exhausted(_ declared: [Declaration]) -> String {
         let steps = declared.flatMap(\.steps)
         guard !steps.isEmpty else {
-            return "it matches \(places(declared)), which has no answer; add .answer(…)"
+            return "the request matches \(places(declared)), which has no answer; add .answer(…)"
         }
         let list = steps.map { step in
             let times = step.count.maximum == 1 ? "" : " \(step.count.maximum) times"
             return "\(step.summary)\(times) (\(step.place))"
         }
-        return "the answers to it are used up: \(list.joined(separator: ", ")); "
+        return "the answers to this request are used up: \(list.joined(separator: ", ")); "
             + "add one with .answer(…), or repeat the last one with times: .atLeastOnce"
     }
 
     static func ambiguous(_ declared: [Declaration]) -> String {
         let list = declared.map { "\($0.matcher) (\($0.place))" }.joined(separator: ", ")
-        return "several declarations match it: \(list); "
+        return "several declarations match this request: \(list); "
             + "declare the answers in a row, or make one matcher narrower"
     }
 

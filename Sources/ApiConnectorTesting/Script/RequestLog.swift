@@ -25,7 +25,7 @@ struct RequestLog: Sendable {
     /// Adds a request that was canceled before its body had arrived.
     ///
     /// Does not resume a waiter.
-    mutating func addCancelled(_ request: ApiRequest) {
+    mutating func addCanceled(_ request: ApiRequest) {
         var sent = RecordedRequest(number: nextNumber, request: request, body: Data())
         sent.outcome = .cancelled
         all.append(sent)

@@ -33,8 +33,9 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// - Parameters:
     ///   - router: The router's type, if it cannot be inferred.
     ///   - environment: The environment of the backend, as in the connection.
-    ///   - configuration: The configuration of the connection. If it has no coders, the script uses the coders of the
-    ///     calling connection. Foundation's default coders then check the bodies that are given as JSON or as files.
+    ///   - configuration: The configuration of the connection. If it has no coders, values are encoded with the coders
+    ///     of the calling connection. Bodies that are given as JSON or as files are then checked with Foundation's
+    ///     default coders, when they are declared.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
@@ -90,9 +91,10 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     // MARK: - Declaring
 
-    /// Declares answers to the request of a route: its method, origin, path, query, header fields and body.
+    /// Declares answers to the request of a route.
     ///
-    /// Header fields that the connection or a wrapper adds are ignored. A body from a file, from parts or from a stream
+    /// A request matches if it has the same method, origin, path, query, header fields and body. Header fields that the
+    /// connection or a wrapper adds are ignored. A body from a file, from parts or from a stream
     /// is not compared; check ``RecordedRequest/body`` instead.
     ///
     /// - Parameters:

@@ -22,7 +22,7 @@ extension ScriptEngine {
         let (arrivals, left, declared) = state.withLock { state in
             ending.note(name)
             let arrivals = state.open.removeArrivals()
-            for arrival in arrivals { state.requests.addCancelled(arrival.request) }
+            for arrival in arrivals { state.requests.addCanceled(arrival.request) }
             let left = state.open.inOrder.map { ($0, state.requests[$0.number]) }
             return (arrivals, left, state.declarations.all)
         }

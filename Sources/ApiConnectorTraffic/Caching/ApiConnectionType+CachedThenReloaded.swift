@@ -19,6 +19,7 @@ extension ApiConnectionType {
     ///   server's response.
     /// - A stored response that no longer decodes is skipped.
     /// - The stream is cold: each loop sends a request, and leaving the loop cancels the call.
+    /// - A GET or HEAD with a cache makes two requests from the route: one for the cache, and one for the server.
     ///
     /// - Parameters:
     ///   - type: The type to decode; inferred if left out.
@@ -31,6 +32,20 @@ extension ApiConnectionType {
     ) -> ResponseStream<DecodedResponse<Value>> {
         stream(options) { (options) throws(ApiConnectorError) in
             try await response(of: type, at: route, options: options)
+        }
+    }
+
+    /// Like ``cachedThenReloaded(_:at:options:)``, for a URL that a server returned.
+    @_disfavoredOverload
+    public func cachedThenReloaded<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) -> ResponseStream<DecodedResponse<Value>> {
+        stream(options) { (options) throws(ApiConnectorError) in
+            try await response(of: type, at: url, method: method, body: body, options: options)
         }
     }
 
@@ -47,18 +62,18 @@ extension ApiConnectionType {
         _ send: @escaping @Sendable (CallOptions) async throws(ApiConnectorError) -> DecodedResponse<Value>
     ) -> ResponseStream<DecodedResponse<Value>> {
         ResponseStream(unfolding: {
-            let loop = CachedThenFresh(options, send)
+            let loop = CachedThenReloaded(options, send)
             return { () throws(ApiConnectorError) in try await loop.next() }
         })
     }
 }
 
 /// One loop over the cached response and the server's response.
-private final class CachedThenFresh<Value: Sendable>: Sendable {
+private final class CachedThenReloaded<Value: Sendable>: Sendable {
     typealias Send = @Sendable (CallOptions) async throws(ApiConnectorError) -> DecodedResponse<Value>
 
     private enum Step: Sendable {
-        case cached, fresh, over
+        case cached, reloaded, over
     }
 
     private let options: CallOptions
@@ -71,12 +86,12 @@ private final class CachedThenFresh<Value: Sendable>: Sendable {
     }
 
     func next() async throws(ApiConnectorError) -> DecodedResponse<Value>? {
-        if advance(from: .cached, to: .fresh), let cached = try await cached() {
+        if advance(from: .cached, to: .reloaded), let cached = try await cached() {
             // Without a cache, this is already the server's response.
-            if cached.cacheHit == nil { advance(from: .fresh, to: .over) }
+            if cached.cacheHit == nil { advance(from: .reloaded, to: .over) }
             return cached
         }
-        guard advance(from: .fresh, to: .over) else { return nil }
+        guard advance(from: .reloaded, to: .over) else { return nil }
         return try await ask(.reload)
     }
 

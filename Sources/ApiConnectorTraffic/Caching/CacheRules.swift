@@ -8,9 +8,9 @@ import ApiConnector
 enum CacheRules {
     /// How a request is handled.
     enum Decision: Equatable {
-        /// A cache hit: the stored response is the answer.
+        /// A cache hit: the stored response is returned.
         case serve(CacheHit)
-        /// The stale response is the answer, and is revalidated in the background (RFC 5861, section 3).
+        /// The stale response is returned, and is revalidated in the background (RFC 5861, section 3).
         case serveAndRenew
         /// The stored response is revalidated with the server.
         case validate

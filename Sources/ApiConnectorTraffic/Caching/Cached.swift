@@ -164,11 +164,22 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped with a private cache that follows RFC 9111 and RFC 5861.
     ///
+    /// ## Stored responses
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage())
+    /// ```
+    ///
+    /// The cache stores the responses to GET that the server allows it to store. It does not store streamed bodies.
+    ///
+    /// ## Requests with credentials
+    ///
     /// ```swift
     /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage()).authenticating(by: session)
     /// ```
     ///
-    /// The cache stores the responses to GET that the server allows it to store. It does not store streamed bodies.
+    /// Put the cache inside the provider that adds credentials, as here. If an inner provider adds a credential, the
+    /// response is not stored.
     ///
     /// A request has a credential if it has user info, a header field or query item that
     /// ``/ApiConnector/Redactor/standard`` knows, or a credential that an outer provider has added. For such a request:
@@ -176,8 +187,7 @@ extension DataRequestType {
     /// - A stored response answers only a request with the same credential.
     /// - A response is stored only if its `Cache-Control` has `private`, `public`, `must-revalidate` or `s-maxage`.
     ///
-    /// Put the cache inside the provider that adds credentials. If an inner provider adds a credential, the response is
-    /// not stored. For details, see the guide <doc:Caching>.
+    /// For details, see the guide <doc:Caching>.
     ///
     /// - Parameters:
     ///   - storage: The storage for responses: ``MemoryCacheStorage``, ``DiskCacheStorage`` or your own.

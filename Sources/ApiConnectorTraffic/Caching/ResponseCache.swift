@@ -77,7 +77,7 @@ final class ResponseCache: Sendable {
 
     /// The bytes of a record.
     ///
-    /// A cancel of the call and its deadline end the wait, whatever the storage does.
+    /// A cancellation of the call and its deadline end the wait, even if the storage hangs.
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
         // This storage never waits, so no task can be left behind.
         if storage.answersWithoutWaiting { return await storage.record(for: place.key) }

@@ -77,7 +77,9 @@ final class SharedCacheRecords: Sendable {
         return opened(record.data, key)
     }
 
-    /// Replaces a record with the result of a function; returns false if another instance was faster each time.
+    /// Replaces a record with the result of a function, in up to five attempts.
+    ///
+    /// - Returns: False if another instance changed the record during each attempt.
     func update(_ key: CacheKey, _ change: @Sendable (Data?) -> Data?) async throws(ApiConnectorError) -> Bool {
         let place = place(of: key, in: try await generation())
         for _ in 0..<5 {
@@ -138,7 +140,7 @@ final class SharedCacheRecords: Sendable {
         SharedStateKey("\(name)/\(generation)/\(key)", in: namespace)
     }
 
-    /// Encrypts a record together with its key, so that the record cannot be moved to another key.
+    /// Encrypts a record together with its cache key, so that a copy under another cache key is not accepted.
     private func sealed(_ record: Data, _ key: CacheKey) -> Data? {
         try? seal(Data(key.description.utf8) + record)
     }

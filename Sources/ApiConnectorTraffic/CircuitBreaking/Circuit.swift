@@ -44,7 +44,7 @@ struct Circuit {
     private var generation = 0
     /// The time of its last use.
     private(set) var lastUse: Duration = .zero
-    /// What this instance knows about the circuit in the shared state.
+    /// This instance's view of the circuit in the shared state.
     var view = SharedCircuitView()
 
     init(_ policy: CircuitPolicy) {

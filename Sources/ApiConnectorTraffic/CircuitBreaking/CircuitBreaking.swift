@@ -87,8 +87,8 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped with a circuit breaker per host.
     ///
-    /// If a host keeps failing, its circuit opens: requests to the host fail at once with kind `.circuitOpen`, until a
-    /// trial request succeeds.
+    /// If a host keeps failing, its circuit opens: requests to the host fail at once with kind `.circuitOpen`, until
+    /// enough trial requests have succeeded (``CircuitPolicy/probeCount``, 1 by default).
     ///
     /// - Each origin (scheme, host, port) has its own circuit.
     /// - The ``CircuitPolicy`` defines which responses and errors are failures. A response counts when its head
@@ -111,11 +111,12 @@ extension DataRequestType {
     /// let provider = SystemProvider().circuitBreaking(sharedAs: SharedCircuits(named: "orders", in: state))
     /// ```
     ///
-    /// - If one instance opens the circuit of a host, the others refuse requests after
-    ///   ``SharedCircuits/refreshInterval``, 1 second by default, and one round trip. If an instance has sent no
-    ///   request for longer than that, it still sends requests during one round trip to the store.
+    /// - If one instance opens the circuit of a host, the others also refuse requests. This takes at most
+    ///   ``SharedCircuits/refreshInterval`` (1 second by default) plus one round trip to the store. If an instance has
+    ///   sent no request for longer than that, it still sends requests during one round trip to the store.
     /// - One instance at a time sends trial requests. If it is killed, another instance does so after
-    ///   ``CircuitPolicy/openDuration``. A success closes the circuit for all instances, and a failure opens it.
+    ///   ``CircuitPolicy/openDuration``. When enough trial requests have succeeded (one by default), the circuit closes
+    ///   for all instances. A failed trial request opens it again for all.
     /// - Only a trial request waits for the shared state, and never beyond its deadline.
     /// - While the shared state is unavailable, each instance has its own circuits, and its calls report the event
     ///   `custom("sharedStateUnavailable")`.

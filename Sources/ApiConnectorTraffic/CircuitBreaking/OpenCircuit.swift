@@ -4,7 +4,8 @@
 
 public import ApiConnector
 
-/// The open circuit of a host: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind `.circuitOpen`.
+/// The open circuit of a host: the ``/ApiConnector/ApiConnectorError/underlying`` error of an
+/// ``/ApiConnector/ApiConnectorError`` of kind `.circuitOpen`.
 public struct OpenCircuit: Error, Sendable, Hashable {
     /// Scheme, host and port.
     public let origin: String

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What an instance knows about the record of a shared circuit: a state machine that gets the time as an argument.
+/// An instance's view of the record of a shared circuit: a state machine that gets the time as an argument.
 ///
 /// The record has data while the circuit is open. The data's lifetime is the open duration, so that it ends for all
 /// instances at the same time, by the store's clock. An instance that closes the circuit makes a new version without

@@ -52,6 +52,12 @@ struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped to send one request for identical concurrent calls.
     ///
+    /// ## Calls that share a request
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
+    /// ```
+    ///
     /// Two calls are identical if both are GET or HEAD without a body, and these parts are equal:
     ///
     /// - the URL; a missing port equals the default port;
@@ -62,17 +68,24 @@ extension DataRequestType {
     /// Put it inside the provider that adds credentials, so that no caller gets a response for another user. Put it
     /// outside a provider that adds a different field to each call, such as a trace ID.
     ///
+    /// These requests are never shared:
+    ///
+    /// - A stream, because its body can be read only once.
+    /// - A request of a credential's refresh (``/ApiConnector/RefreshableCredentials``).
+    ///
+    /// ## The end of a shared request
+    ///
     /// ```swift
-    /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
+    /// async let first = api.value(Tea.self, at: .tea(id: 1))
+    /// async let second = api.value(Tea.self, at: .tea(id: 1))
+    /// let teas = try await (first, second)  // One request; both calls get its response or its error.
     /// ```
     ///
     /// - A call that is canceled, or whose deadline passes, ends alone. When no call is left, the request is canceled.
     /// - A failure goes to all waiting calls. But if the request ends at the deadline of the call that sent it, calls
     ///   with a later deadline send a new request.
-    /// - Each stream has its own request, because its body can be read only once. The requests of a credential's
-    ///   refresh (``/ApiConnector/RefreshableCredentials``) are never shared either.
-    /// - When a call with an unsafe method, such as POST, has ended, later calls do not join requests that were sent to
-    ///   its origin before.
+    /// - After the end of a call with an unsafe method, such as POST, later calls do not join requests that were sent
+    ///   to its origin before.
     /// - A call that joins a running request reports ``/ApiConnector/CallEvent/Kind/joined`` to observers. Inner
     ///   providers see one request.
     public func deduplicating() -> some DataRequestType {

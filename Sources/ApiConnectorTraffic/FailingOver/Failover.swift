@@ -53,22 +53,34 @@ extension DataRequestType {
     /// The request's own host is tried first, then the others in order. A host that has failed is tried last for
     /// `duration`. A request to any other host is sent unchanged.
     ///
+    /// ## When the next host is tried
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().failingOver(to: [main, mirror]).retrying()
+    /// ```
+    ///
     /// - The next host is tried for every method if the connection cannot be made or the host's circuit is open.
     /// - For idempotent requests only, the next host is also tried after a lost or stalled connection, a timed-out
     ///   attempt, or status 500, 502, 503 or 504.
     /// - A request whose body cannot be sent again is never repeated. For a stream, only the head decides.
-    /// - Scheme, host and port are replaced. Path and query are kept. User info and a `Host` field are removed.
-    /// - Inner wrappers treat a host within `credentials` as the connection's own host. They add no secrets for other
-    ///   hosts.
-    /// - A host outside `credentials` is skipped if the request has a body, or has a secret in a field, a cookie, a
-    ///   query item or the user info. So such a host never refuses a request because a credential is missing.
-    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own host only.
+    ///
+    /// ## The moved request
+    ///
+    /// Scheme, host and port are replaced. Path and query are kept. User info and a `Host` field are removed.
+    ///
+    /// ## Credentials
     ///
     /// ```swift
     /// let provider = SystemProvider()
     ///     .failingOver(to: [main, mirror], credentials: .connection(and: mirror))
     ///     .retrying()
     /// ```
+    ///
+    /// - Inner wrappers treat a host within `credentials` as the connection's own host. They add no secrets for other
+    ///   hosts.
+    /// - A host outside `credentials` is skipped if the request has a body, or has a secret in a field, a cookie, a
+    ///   query item or the user info. So such a host never refuses a request because a credential is missing.
+    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own host only.
     ///
     /// - Parameters:
     ///   - hosts: The URLs of the hosts, including the connection's own; only scheme, host and port are used.

@@ -38,7 +38,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
-    /// Sends one or two requests, and returns the winning answer.
+    /// Sends one or two requests, and returns the winning response or error.
     ///
     /// Both requests have ended when the method returns: the losing request is canceled and awaited.
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {

@@ -9,18 +9,18 @@ import ApiConnector
 /// Requests are numbered in the order in which they start. A round trip ends at the first response to a request that
 /// was started after the previous round trip had ended.
 struct AdaptiveCount {
-    /// What the end of a request says about the server's capacity.
+    /// The result of a request, as evidence of the server's capacity.
     enum Outcome {
         case success
         case overload
-        /// The end says nothing, as in the case of a cancel.
+        /// The request ended in a way that says nothing about the capacity, for example because it was canceled.
         case unknown
     }
 
     private static let decrease = 0.9
     /// After this number of round trips without a decrease, the steps grow.
     private static let evenStepCount = 9
-    /// The largest first step, as a share of the limit.
+    /// The largest step before the steps grow, as a share of the limit.
     ///
     /// With larger steps, a small limit would exceed the server's capacity in every other round trip.
     private static let largestStep = 1.0 / 32

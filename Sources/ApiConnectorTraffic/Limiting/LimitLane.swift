@@ -37,8 +37,12 @@ struct LimitLane {
     private var tank: TokenTank?
     /// This instance's places of a shared concurrency limit.
     private var places: LeasedPlaces?
+    /// The pauses of the other instances, for a shared limit without tokens and places.
+    private var holdWatch: SharedHoldWatch?
     private let isShared: Bool
+    /// The end of the pause that the other instances know.
     private var sharedHoldEnd: Duration = .zero
+    private var holdBackoff = SharedStateBackoff()
     private var concurrency: AdaptiveCount?
     /// The waiting requests, in the order in which they will start.
     private var waiters: [LimitWaiter] = []
@@ -61,6 +65,7 @@ struct LimitLane {
             if let concurrent = limit.concurrent, !concurrent.isAdaptive {
                 places = LeasedPlaces(concurrent.range.upperBound, policy)
             }
+            if tank == nil, places == nil, limit.heedsServer { holdWatch = SharedHoldWatch(policy) }
         } else {
             schedule = limit.rate.map { RateSchedule($0) }
         }
@@ -78,15 +83,16 @@ struct LimitLane {
         // A lane that has learned the server's capacity is kept.
         isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
             && schedule?.isFull(now: now) != false && tank?.isEmpty != false
-            && places?.isEmpty != false
+            && places?.isEmpty != false && holdWatch?.isForgettable(now: now) != false
     }
 
     /// Whether the shared state is unavailable.
-    var isAlone: Bool { tank?.isAlone == true || places?.isAlone == true }
+    var isAlone: Bool { tank?.isAlone == true || places?.isAlone == true || holdWatch?.isAlone == true }
 
     /// Adds the tokens that the shared state has granted; `tokens` is nil if the shared state is unavailable.
     mutating func grant(_ tokens: SharedTokens?, now: Duration) {
         if let tokens { tank?.grant(tokens, now: now) } else { tank?.fail(now: now) }
+        holdWatch?.end(isAway: tokens == nil, now: now)
         if let tokens, tokens.isOnHold { hold(for: tokens.wait, now: now) }
         uncheckedIndex = 0
     }
@@ -104,6 +110,15 @@ struct LimitLane {
         guard limit.heedsServer, duration > .zero else { return }
         pauseEnd = max(pauseEnd, now + capped(duration))
         sharedHoldEnd = max(sharedHoldEnd, pauseEnd)
+    }
+
+    /// Records whether the other instances know the pause now.
+    ///
+    /// - Parameter isShared: False if the shared state is unavailable. The lane then reports the pause again later.
+    mutating func endHold(isShared: Bool, now: Duration) {
+        if isShared { return holdBackoff.succeed() }
+        holdBackoff.fail(now: now)
+        sharedHoldEnd = .zero
     }
 
     /// Queues a request after all requests of the same or a higher priority.
@@ -156,6 +171,7 @@ struct LimitLane {
         }
         if !waiters.isEmpty, !hasRoom(now: now) { concurrency?.useUp() }
         turn.tokenCount = tank?.ask(for: waiters.count, startedCount: turn.started.count, now: now)
+        if holdWatch?.ask(isSending: waiters.count + turn.started.count > 0, now: now) == true { turn.tokenCount = 0 }
         let neededPlaceCount = neededPlaceCount(now: now)
         turn.places = places?.ask(for: neededPlaceCount, using: inFlightCount, now: now)
         turn.hold = newHold(now: now)
@@ -181,7 +197,7 @@ struct LimitLane {
 
     private func wakeTime(now: Duration) -> Duration? {
         let placesTime = places?.wakeTime(for: neededPlaceCount(now: now), now: now)
-        return [placesTime, nextStartTime(now: now)].compactMap { $0 }.min()
+        return [placesTime, nextStartTime(now: now), nextHoldTime(now: now)].compactMap { $0 }.min()
     }
 
     /// When to check the first waiting request again; nil if only the end of a request or a reply of the shared state
@@ -207,10 +223,21 @@ struct LimitLane {
 
     /// The server's pause, if the other instances do not know it yet.
     private mutating func newHold(now: Duration) -> Duration? {
-        let end = max(pauseEnd, quotaEnd(behind: 0, now: now))
-        guard isShared, end > now, end > sharedHoldEnd + .seconds(1) else { return nil }
+        guard let end = unknownHoldEnd(now: now), holdBackoff.isOver(now: now) else { return nil }
         sharedHoldEnd = end
         return end - now
+    }
+
+    /// When to report the server's pause again; nil if the other instances know it.
+    private func nextHoldTime(now: Duration) -> Duration? {
+        guard let end = unknownHoldEnd(now: now), holdBackoff.end < end else { return nil }
+        return holdBackoff.end
+    }
+
+    /// The end of the server's pause, if the other instances do not know it yet.
+    private func unknownHoldEnd(now: Duration) -> Duration? {
+        let end = max(pauseEnd, quotaEnd(behind: 0, now: now))
+        return isShared && end > now && end > sharedHoldEnd + .seconds(1) ? end : nil
     }
 
     /// The obstacle for the next request; nil if it may start.

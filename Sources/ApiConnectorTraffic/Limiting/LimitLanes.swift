@@ -79,13 +79,14 @@ final class LimitLanes: Sendable {
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }
         }
-        if let obstacle {
-            request.report(.limited(for: request.timeSource.now - start, because: obstacle.rawValue))
-        }
+        let wait = request.timeSource.now - start
+        if let obstacle { request.report(.limited(for: wait, because: obstacle.rawValue)) }
         switch outcome {
-        case .success(let number): return LimitSlot(self, key, number, request.timeSource)
-        case .failure(let error):
-            throw error.request == nil ? ApiConnectorError(error.kind, error.detail, request: request) : error
+        case .success(let number): return LimitSlot(self, key, number, request.timeSource, after: wait)
+        case .failure(var error):
+            if error.request == nil { error = ApiConnectorError(error.kind, error.detail, request: request) }
+            error.timesRecord = TransportTimesRecord().adding(wait: wait)
+            throw error
         }
     }
 
@@ -135,13 +136,19 @@ final class LimitLanes: Sendable {
             let sharedKey = shared.key(of: key)
             let policy = shared.policy
             if let hold {
-                try? await shared.state.holdTokens(of: sharedKey, for: hold, within: policy.operationLimit)
+                let result: Void? = try? await shared.state.holdTokens(
+                    of: sharedKey,
+                    for: hold,
+                    within: policy.operationLimit
+                )
+                update(key, timeSource) { lane in lane.endHold(isShared: result != nil, now: timeSource.now) }
             }
-            guard let count, let rate = limit.rate else { return }
+            guard let count else { return }
             let tokens = try? await shared.state.takeTokens(
                 count,
                 of: sharedKey,
-                at: rate,
+                // Without a rate, the lane takes no tokens, and only learns of pauses.
+                at: limit.rate ?? RequestRate(1, per: .seconds(1)),
                 ahead: policy.horizon,
                 within: policy.operationLimit
             )

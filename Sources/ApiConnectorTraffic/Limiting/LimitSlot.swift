@@ -11,13 +11,22 @@ final class LimitSlot: Sendable {
         var isReleased = false
     }
 
+    /// How long the request waited for the slot.
+    let wait: Duration
     private let lanes: LimitLanes
     private let key: LimitLanes.Key
     private let number: Int
     private let timeSource: any TimeSource
     private let state = Protected(State())
 
-    init(_ lanes: LimitLanes, _ key: LimitLanes.Key, _ number: Int, _ timeSource: any TimeSource) {
+    init(
+        _ lanes: LimitLanes,
+        _ key: LimitLanes.Key,
+        _ number: Int,
+        _ timeSource: any TimeSource,
+        after wait: Duration = .zero
+    ) {
+        self.wait = wait
         self.lanes = lanes
         self.key = key
         self.number = number

@@ -48,10 +48,13 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
             let limits = ServerLimits(response, date: request.timeSource.date)
             slot.answer(limits.isThrottling ? .overload : .success, limit.heedsServer ? limits : nil)
             response.body = try response.body.transformed(onEnd: { _ in slot.release() })
+            if slot.wait > .zero { response.timesRecord = response.timesRecord?.adding(wait: slot.wait) }
             return response
         } catch {
             slot.answer(Self.overloadKinds.contains(error.kind) ? .overload : .unknown, nil)
             slot.release()
+            var error = error
+            if slot.wait > .zero { error.timesRecord = error.timesRecord?.adding(wait: slot.wait) }
             throw error
         }
     }
@@ -70,7 +73,8 @@ extension DataRequestType {
     ///
     /// - Requests above the limit wait. A higher ``/ApiConnector/CallOptions/priority`` starts first; within one
     /// priority, the order of arrival decides.
-    /// - The wait counts toward the call's deadline, but not toward the timeouts of an attempt.
+    /// - The wait counts toward the call's deadline, but not toward the timeouts of an attempt. It is part of
+    ///   ``/ApiConnector/TransportTimes/Phase/waiting``.
     /// - A call that cannot start before its deadline, or that is canceled, fails at once.
     /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
     ///

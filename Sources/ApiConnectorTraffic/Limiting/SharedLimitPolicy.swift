@@ -13,8 +13,9 @@ public struct SharedLimitPolicy: Sendable, Hashable {
     /// to one and a half times `batchCount` for each instance. An instance with more waiting requests than `batchCount`
     /// may hold one token for each of them.
     ///
-    /// An instance takes 1 token at first, then 2, 4 and so on. With the default, a busy instance asks less than once
-    /// per 100 requests after its first 1,000 requests.
+    /// An instance takes 1 token at first, then 2, 4 and so on, while it asks more than once per second. With the
+    /// default, an instance that sends more than 100 requests per second asks at most once per 100 requests after its
+    /// first 1,000 requests. A slower instance asks about once per second.
     public var batchCount: Int
     /// The largest number of instances; 10 by default.
     ///

@@ -34,9 +34,14 @@ public import ApiConnector
 /// 2. Otherwise it acquires a lease. If another process has the lease, this process waits until a newer session is
 ///    stored or the lease has ended.
 /// 3. It refreshes the session, and renews the lease meanwhile.
-/// 4. It stores the new session, unless another process has stored one meanwhile. It then uses the stored session.
+/// 4. If another process has stored a session meanwhile, this process uses that session. Otherwise it stores the new
+///    session and uses it.
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends.
+///
+/// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
+/// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
+/// ``SharedSessionPolicy/refreshesWithoutState``.
 public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let key: SharedStateKey
     private let state: any SharedState
@@ -47,6 +52,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let owner = UUID().uuidString
     /// The session that this instance uses; nil if it has not read one.
     private let known = Protected<Known?>(nil)
+    private let backoff = Protected(SharedStateBackoff())
 
     /// Makes a session that is stored in shared state.
     ///
@@ -75,11 +81,11 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// Stores a session after a sign-in, for all processes.
     ///
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or the error of
-    ///   sealing the session.
+    ///   saving the session.
     public func signIn(_ session: Session) async throws {
         while true {
-            let record = try await state.record(for: key, within: policy.operationLimit)
-            if try await store(session, over: record.version) { return }
+            let record = try await storedRecord()
+            if try await replace(record, with: session, storage.save(session)) { return }
         }
     }
 
@@ -91,8 +97,13 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ///   removing the session from the program's own store.
     public func signOut() async throws {
         while true {
-            let record = try await state.record(for: key, within: policy.operationLimit)
-            if try await store(nil, over: record.version) { return }
+            let record = try await storedRecord()
+            // This comes first, so that the session is gone if the call succeeds, and a failed call can be repeated.
+            if let old = record.data { try await storage.remove?(old) }
+            if try await replaceRecord(record, with: nil) != nil {
+                known.withLock { $0 = nil }
+                return
+            }
         }
     }
 
@@ -101,10 +112,13 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// Refreshes the session if no other process has done so.
     ///
     /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
-    /// it.
+    /// it. If the shared state is unavailable during such a refresh, each call that waits for it reports the event
+    /// `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
-    ///   - isUsable: Whether a session that another process has stored can be used. By default, every session can.
+    ///   - isUsable: Whether a session that another process stored before this call can be used. By default, every
+    ///     session can. A session that another process stores during this call is always used, because it is fresh even
+    ///     if it has expired by the clock of this process.
     ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
     /// - Throws: The errors of `refresh` and of the storage. ``/ApiConnector/ApiConnectorError`` of kind
     ///   `.sharedStateUnavailable`, unless ``SharedSessionPolicy/refreshesWithoutState`` is true. `CancellationError`
@@ -114,23 +128,26 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
         var pause = policy.firstPollInterval
+        var firstVersion: UInt64?
         while true {
             try Task.checkCancellation()
             do {
-                if let session = try await newerSession(in: storedRecord()), isUsable(session) { return session }
+                try checkState()
+                let record = try await storedRecord()
+                let first = firstVersion ?? record.version
+                firstVersion = first
+                if let session = try await newerSession(in: record, than: first, isUsable) { return session }
                 if let lease = try await acquireLease() {
-                    // Another process may have stored a session before it ended its lease.
                     return try await during(lease) {
-                        let record = try await self.storedRecord()
-                        if let session = try await self.newerSession(in: record), isUsable(session) { return session }
-                        return try await self.makeSession(after: record, by: refresh)
+                        try await self.makeSession(after: first, isUsable, by: refresh)
                     }
                 }
             } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
+                reportUnavailableState()
                 guard policy.refreshesWithoutState else { throw error }
                 let known = known.withLock { $0 }
                 let new = try await refresh(known?.session)
-                keep(new, over: known?.version)
+                keep(new, nil, over: known?.record)
                 return new
             }
             try await timeSource.sleep(until: timeSource.now + pause)
@@ -138,77 +155,185 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
+    /// - Throws: An error of kind `.sharedStateUnavailable` if the shared state must not be asked yet.
+    private func checkState() throws(ApiConnectorError) {
+        let now = timeSource.now
+        let wait = backoff.withLock { $0.end - now }
+        guard wait > .zero else { return }
+        throw .sharedStateUnavailable("it has failed, and is asked again in \(wait) at the earliest")
+    }
+
+    /// Performs an operation of the shared state, and records whether the shared state is available.
+    private func asking<Value: Sendable>(
+        _ operation: () async throws(ApiConnectorError) -> Value
+    ) async throws(ApiConnectorError) -> Value {
+        do throws(ApiConnectorError) {
+            let value = try await operation()
+            backoff.withLock { $0.succeed() }
+            return value
+        } catch {
+            let now = timeSource.now
+            if error.kind == .sharedStateUnavailable { backoff.withLock { $0.fail(now: now) } }
+            throw error
+        }
+    }
+
+    private func reportUnavailableState() {
+        // A detail with the name "session" would be redacted.
+        RefreshableCredentials.report(.custom("sharedStateUnavailable", details: ["sharedSession": key.name]))
+    }
+
     private func storedRecord() async throws(ApiConnectorError) -> SharedRecord {
-        try await state.record(for: key, within: policy.operationLimit)
+        try await asking { () async throws(ApiConnectorError) in
+            try await state.record(for: key, within: policy.operationLimit)
+        }
     }
 
-    /// The stored session; nil if this instance has already read it.
-    private func newerSession(in record: SharedRecord) async throws -> Session? {
-        guard record.data != nil, record.version != known.withLock({ $0?.version }) else { return nil }
-        guard let session = try await storage.session(in: record) else { return nil }
-        known.withLock { $0 = Known(version: record.version, session: session, isStored: true) }
-        return session
+    /// The stored session; nil if this instance has already read it, or if it cannot be used.
+    ///
+    /// - Parameter first: The version that was stored when the refresh began.
+    private func newerSession(
+        in record: SharedRecord,
+        than first: UInt64,
+        _ isUsable: (Session) -> Bool
+    ) async throws -> Session? {
+        guard let data = record.data, record.version != known.withLock({ $0?.record.version }) else { return nil }
+        guard let session = try await storage.load(data) else { return nil }
+        known.withLock { $0 = Known(record: record, session: session) }
+        return record.version != first || isUsable(session) ? session : nil
     }
 
+    /// Refreshes the session under this process's lease, unless another process has already stored a newer session.
     private func makeSession(
-        after record: SharedRecord,
+        after first: UInt64,
+        _ isUsable: (Session) -> Bool,
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
+        var record = try await storedRecord()
+        while true {
+            if let session = try await newerSession(in: record, than: first, isUsable) { return session }
+            let old = try await session(replacing: record)
+            if old == nil, record.data != nil {
+                // Another process may have stored a session, and removed this one from the program's own store.
+                let again = try await storedRecord()
+                if again.version != record.version {
+                    record = again
+                    continue
+                }
+            }
+            let new = try await refresh(old)
+            let data = try await storage.save(new)
+            do {
+                // If the lease has expired, another process may have stored a session.
+                if try await replace(record, with: new, data) { return new }
+                return try await newerSession(in: storedRecord(), than: record.version, isUsable) ?? new
+            } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
+                reportUnavailableState()
+                keep(new, data, over: record)
+                return new
+            }
+        }
+    }
+
+    /// The session to refresh; nil if no user is signed in.
+    private func session(replacing record: SharedRecord) async throws -> Session? {
         // If the session of this instance could not be stored, or if the store has lost it, it is newer than the stored
         // one.
         let own = known.withLock { known in
             known.flatMap { known in
-                let isLost = record.version < known.version || (record.version == known.version && !known.isStored)
+                let version = known.record.version
+                let isLost = record.version < version || (record.version == version && known.keepID != nil)
                 return isLost ? known.session : nil
             }
         }
-        let old = if let own { own } else { try await storage.session(in: record) }
-        let new = try await refresh(old)
-        do {
-            // If the lease has expired, another process may have stored a session.
-            if try await !store(new, over: record.version) { return try await newerSession(in: storedRecord()) ?? new }
-        } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
-            keep(new, over: record.version)
-        }
-        return new
+        if let own { return own }
+        guard let data = record.data else { return nil }
+        return try await storage.load(data)
     }
 
     /// Uses a session that could not be stored, and keeps trying to store it until the shared state is available.
     ///
     /// Until then, other processes may refresh the old session, whose refresh token may no longer be valid.
-    private func keep(_ session: Session, over version: UInt64?) {
-        guard let version else { return }
-        known.withLock { $0 = Known(version: version, session: session, isStored: false) }
+    ///
+    /// - Parameters:
+    ///   - data: The data of the session; nil if the session has not been saved yet.
+    ///   - record: The record to replace.
+    private func keep(_ session: Session, _ data: Data?, over record: SharedRecord?) {
+        guard let record else { return }
+        let id = UUID()
+        known.withLock { $0 = Known(record: record, session: session, keepID: id) }
         Task { [self] in
+            var data = data
             while true {
                 try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
-                guard known.withLock({ $0?.version == version && $0?.isStored == false }) else { return }
-                if (try? await store(session, over: version)) != nil { return }
+                // This instance may have a newer session.
+                guard known.withLock({ $0?.keepID == id }) else { break }
+                // The session is saved only if the shared state can name it.
+                guard let stored = try? await storedRecord() else { continue }
+                if let data, data == stored.data { return await use(session, in: stored, after: record) }
+                if stored.version != record.version { break }
+                if data == nil { data = try? await storage.save(session) }
+                if let data, (try? await replace(record, with: session, data)) != nil { return }
             }
+            if let data { await discard(data, savedFor: record) }
         }
     }
 
-    private func store(_ session: Session?, over version: UInt64) async throws -> Bool {
-        let data = try await storage.data(for: session)
-        let new = try await state.replaceRecord(
-            with: data,
-            for: key,
-            ifVersion: version,
-            lifetime: nil,
-            within: policy.operationLimit
-        )
-        guard let new else { return false }
-        known.withLock { $0 = session.map { Known(version: new, session: $0, isStored: true) } }
+    /// Stores a session whose data has been saved; false if another process has replaced the record.
+    private func replace(_ record: SharedRecord, with session: Session, _ data: Data) async throws -> Bool {
+        guard let version = try await replaceRecord(record, with: data) else {
+            await discard(data, savedFor: record)
+            return false
+        }
+        await use(session, in: SharedRecord(version: version, data: data), after: record)
         return true
     }
 
-    private func acquireLease() async throws -> SharedLease? {
-        try await state.acquireLease(
-            of: key,
-            owner: owner,
-            for: policy.leaseDuration,
-            within: policy.operationLimit
-        )
+    /// Uses a session that has been stored, and removes the sessions that it replaces from the program's own store.
+    private func use(_ session: Session, in stored: SharedRecord, after record: SharedRecord) async {
+        let before = known.withLock { known in
+            defer { known = Known(record: stored, session: session) }
+            return known?.record.data
+        }
+        guard let remove = storage.remove else { return }
+        // If the shared state has lost its data, only this instance knows the name of its last session.
+        for old in Set([before, record.data]) where old != stored.data {
+            if let old { try? await remove(old) }
+        }
+    }
+
+    private func replaceRecord(
+        _ record: SharedRecord,
+        with data: Data?
+    ) async throws(ApiConnectorError) -> UInt64? {
+        try await asking { () async throws(ApiConnectorError) in
+            try await state.replaceRecord(
+                with: data,
+                for: key,
+                ifVersion: record.version,
+                lifetime: nil,
+                within: policy.operationLimit
+            )
+        }
+    }
+
+    /// Removes a session from the program's own store, unless a record names it or may name it later.
+    ///
+    /// An operation that did not answer in time may still have replaced the record.
+    private func discard(_ data: Data, savedFor record: SharedRecord) async {
+        guard let remove = storage.remove, let stored = try? await storedRecord() else { return }
+        if stored.version != record.version, stored.data != data { try? await remove(data) }
+    }
+
+    private func acquireLease() async throws(ApiConnectorError) -> SharedLease? {
+        try await asking { () async throws(ApiConnectorError) in
+            try await state.acquireLease(
+                of: key,
+                owner: owner,
+                for: policy.leaseDuration,
+                within: policy.operationLimit
+            )
+        }
     }
 
     /// Runs an operation, renews the lease meanwhile, and then ends the lease.
@@ -236,16 +361,22 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     }
 
     private struct Known {
-        /// The version of the record that contains the session; for a session that is not stored yet, the version of
-        /// the record that it will replace.
-        let version: UInt64
+        /// The record that contains the session; for a session that is not stored yet, the record that it will replace.
+        let record: SharedRecord
         let session: Session
-        let isStored: Bool
+        /// Identifies a session that could not be stored; nil for a session that is stored.
+        var keepID: UUID?
     }
 }
 
 extension RefreshableCredentials {
     /// Makes a source of credentials that shares its refreshes with other processes.
+    ///
+    /// - If a new session has already expired by this process's clock, the clock is ahead. From then on, a stored session
+    ///   is used until a server refuses it.
+    /// - While the shared state is unavailable, the calls that wait for a refresh report the event
+    ///   `custom("sharedStateUnavailable")`. If the refresh fails, they fail with kind `.credentialsUnavailable`, and the
+    ///   underlying error has kind `.sharedStateUnavailable`.
     ///
     /// - Parameters:
     ///   - shared: The session.
@@ -265,14 +396,20 @@ extension RefreshableCredentials {
         credential: @escaping @Sendable (Session) -> ApiCredential,
         refreshing refresh: @escaping @Sendable (Session?) async throws -> Session
     ) {
+        let isClockAhead = Protected(false)
         self.init(margin: margin, limit: limit, timeLimit: timeLimit, timeSource: timeSource) { _ in
             let session = try await shared.refreshed { session in
-                guard let expiry = credential(session).expiry else { return true }
+                guard let expiry = credential(session).expiry, !isClockAhead.withLock({ $0 }) else { return true }
                 return timeSource.date.addingTimeInterval(margin / .seconds(1)) < expiry
             } by: { session in
                 try await refresh(session)
             }
-            return credential(session)
+            var new = credential(session)
+            let isExpired = new.expiry.map { $0 <= timeSource.date } ?? false
+            isClockAhead.withLock { $0 = isExpired }
+            // With the expiry, this process would refresh for each call.
+            if isExpired { new.expiry = nil }
+            return new
         }
     }
 }

@@ -6,17 +6,12 @@ public import ApiConnector
 
 /// How a ``SharedSession`` is stored.
 public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
-    /// Returns the data for the shared state.
-    let data: @Sendable (Session?) async throws -> Data?
-    /// Returns the session from the data of the shared state.
-    let session: @Sendable (Data) async throws -> Session?
-
-    func data(for session: Session?) async throws -> Data? { try await data(session) }
-
-    func session(in record: SharedRecord) async throws -> Session? {
-        guard let data = record.data else { return nil }
-        return try await session(data)
-    }
+    /// Saves a session; returns the data for the shared state.
+    let save: @Sendable (Session) async throws -> Data
+    /// Returns the session that belongs to data of the shared state; nil if it has been removed.
+    let load: @Sendable (Data) async throws -> Session?
+    /// Removes the session that belongs to data of the shared state; nil if the session is in the data.
+    let remove: (@Sendable (Data) async throws -> Void)?
 
     /// Storage in the shared state, as encrypted JSON.
     ///
@@ -28,28 +23,46 @@ public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
         opened open: @escaping @Sendable (Data) throws -> Data
     ) -> SharedSessionStorage {
         SharedSessionStorage(
-            data: { session in try session.map { try seal(JSONEncoder().encode($0)) } },
-            session: { data in try JSONDecoder().decode(Session.self, from: open(data)) }
+            save: { session in try seal(JSONEncoder().encode(session)) },
+            load: { data in try JSONDecoder().decode(Session.self, from: open(data)) },
+            remove: nil
         )
     }
 
     /// Storage in the program's own store, such as the keychain.
     ///
-    /// All processes share this store. The shared state keeps only a version.
+    /// All processes share this store. The shared state keeps only the name of the current session.
+    ///
+    /// Each session is saved under a new name, which the shared state then names. So a process whose lease has expired
+    /// cannot overwrite the session of another process. A session that is no longer used is removed. If a process is
+    /// killed between saving a session and storing its name, or between storing a name and removing the old session, one
+    /// unused session stays in the store.
+    ///
+    /// ```swift
+    /// let storage = SharedSessionStorage<Tokens>.external(
+    ///     save: { tokens, name in try keychain.save(tokens, as: name) },
+    ///     load: { name in try keychain.load(name) },
+    ///     remove: { name in try keychain.remove(name) }
+    /// )
+    /// ```
     ///
     /// - Parameters:
-    ///   - save: Saves the session; nil removes it.
-    ///   - load: Loads it; nil if there is none.
+    ///   - save: Saves a session under a name.
+    ///   - load: Loads the session with a name; nil if there is none.
+    ///   - remove: Removes the session with a name; does nothing if there is none.
     public static func external(
-        save: @escaping @Sendable (Session?) async throws -> Void,
-        load: @escaping @Sendable () async throws -> Session?
+        save: @escaping @Sendable (Session, _ name: String) async throws -> Void,
+        load: @escaping @Sendable (_ name: String) async throws -> Session?,
+        remove: @escaping @Sendable (_ name: String) async throws -> Void
     ) -> SharedSessionStorage {
         SharedSessionStorage(
-            data: { session in
-                try await save(session)
-                return session == nil ? nil : Data("saved".utf8)
+            save: { session in
+                let name = UUID().uuidString
+                try await save(session, name)
+                return Data(name.utf8)
             },
-            session: { _ in try await load() }
+            load: { data in try await load(String(decoding: data, as: UTF8.self)) },
+            remove: { data in try await remove(String(decoding: data, as: UTF8.self)) }
         )
     }
 }

@@ -52,7 +52,7 @@ import Testing
     }
     #endif
 
-    /// What a session cannot do over a network, it cannot do over a bridge.
+    /// A session has the same limits over a bridge as over a network.
     @Test func checkK_aSessionBridgePassesTheCasesThatNeedNoConnection() async {
         let target = ConformanceTarget.testDouble(named: "a SessionBridge") { answers in
             let bridge = try SessionBridge(answers, delivery: .inChunks)

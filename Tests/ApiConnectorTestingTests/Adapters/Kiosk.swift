@@ -93,7 +93,7 @@ enum ScriptAdapter: String, CaseIterable, Sendable, CustomTestStringConvertible 
 
     static func client(ofProxy port: Int) throws -> AnyProvider {
         #if Curl && os(Linux)
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(port)")))
         return AnyProvider(CurlProvider(configuration: configuration))
         #else
@@ -105,11 +105,6 @@ enum ScriptAdapter: String, CaseIterable, Sendable, CustomTestStringConvertible 
         return AnyProvider(URLSessionProvider(configuration: configuration))
         #endif
     }
-}
-
-extension ConnectionConfiguration {
-    /// Without limits of time: a machine that is busy with other tests is no server that stalls.
-    static let patient = ConnectionConfiguration(timeouts: .unlimited)
 }
 
 /// A provider that is never called.

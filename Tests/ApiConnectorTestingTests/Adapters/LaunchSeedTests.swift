@@ -61,13 +61,13 @@ struct LaunchSeedTests {
         try program.say(.event(.entered(1, request)))
         try program.say(.event(.took(declaration: 0, step: 0)))
         try program.say(.event(.held(1, declaration: 0, step: 0)))
-        // One that waits for nobody, so that the script waits for its end.
+        // A request that does not wait for another one, so that the script waits for its end.
         try program.say(.event(.entered(2, request)))
         _ = try await answer.request()
         _ = try await script.nextRequest()
         _ = try await script.nextRequest()
         program.socket.close()
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled", "cancelled"])
     }
 
@@ -188,7 +188,7 @@ struct LaunchSeedTests {
 
     private func refusal(_ text: String?, arguments: [String] = ["--seeded"]) throws -> String {
         let environment = text.map { [LaunchSeed.variable: $0] } ?? [:]
-        return try #require(throws: LaunchSeedError.self) {
+        return try #require(throws: FixtureError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: arguments, environment: environment)
         }.description
     }
@@ -249,7 +249,7 @@ struct LaunchSeedTests {
             let script = Script(for: Kiosk.self, in: KioskServer())
             return try LaunchSeed(script).environment
         }()
-        let text = try #require(throws: LaunchSeedError.self) {
+        let text = try #require(throws: FixtureError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: ["--seeded"], environment: environment)
         }.description
         #expect(text.hasPrefix("The launch seed is refused: the test cannot be reached on port "))
@@ -258,7 +258,7 @@ struct LaunchSeedTests {
     @Test func aProgramWithAnotherKeyIsNotAnswered() throws {
         let seed = try LaunchSeed(script)
         let port = try seed.document().port
-        let error = try #require(throws: LaunchSeedError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
+        let error = try #require(throws: FixtureError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
         #expect(error.description.contains("does not know the seed"))
     }
 }
@@ -270,7 +270,7 @@ extension LaunchSeed {
     }
 }
 
-/// A program by hand: what a launched one says over its connection.
+/// A simulated program, which sends the messages of a launched program over its connection.
 private struct Program {
     let socket: Socket
 

@@ -164,7 +164,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_staysSilentUntilTheCallIsCancelled(_ adapter: ScriptAdapter) async throws {
+    func checkK_staysSilentUntilTheCallIsCanceled(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(.never)
         let kiosk = try adapter.connection(to: script)
         let call = Task { try await kiosk.data(at: .paper(id: 1)) }
@@ -181,7 +181,7 @@ struct ScriptAdapterTests {
         script.on(.paper(id: 1)).answer(Paper.morning, times: .anyNumber)
         let kiosk = try adapter.connection(to: script)
         let error = try await failure { () async throws(ApiConnectorError) in try await kiosk.data(at: .paper(id: 2)) }
-        #expect("\(error)".contains("has no answer to it"))
+        #expect("\(error)".contains("has no answer to this request"))
         let issues = await script.end()
         #expect(issues.map(\.kind) == [.unmatched])
         #expect(issues.first?.description.contains("path: \"/v1/papers/1\" was expected") == true)

@@ -11,7 +11,7 @@ import Testing
 struct ScriptServerTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 
-    /// What a server says to these bytes, to its end.
+    /// The server's whole output for these bytes.
     private func answer(to text: String, at port: Int) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
@@ -152,7 +152,7 @@ struct ScriptServerTests {
         _ = try await script.nextRequest()
         call.cancel()
         _ = await call.value
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
     }
 

@@ -29,7 +29,7 @@ extension Breakage {
                 return try await provider.response(for: request)
             }
         },
-        .whole("asks a busy server again", caughtBy: ["sends a request once, whatever the status"]) {
+        .whole("asks a busy server again", caughtBy: ["sends a request once, regardless of the status"]) {
             request,
             provider in
             let response = try await provider.response(for: request)

@@ -14,7 +14,7 @@ extension Breakage {
         .request("gives a type to no body", caughtBy: "sends no Content-Type without a body") { request in
             if request.body.isEmpty { request.headers[.contentType] = "application/octet-stream" }
         },
-        .request("sends no body with DELETE", caughtBy: "sends a body with its type, whatever the method") { request in
+        .request("sends no body with DELETE", caughtBy: "sends a body with its type for every method") { request in
             if request.method == .delete { request.body = .empty }
         },
         .request(

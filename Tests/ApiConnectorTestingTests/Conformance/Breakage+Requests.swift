@@ -42,7 +42,7 @@ extension Breakage {
             request.headers = headers
         },
         .request(
-            "calls itself by a name of its own",
+            "sends its own name as the user agent",
             caughtBy: "adds no field that the request already has"
         ) {
             $0.headers["User-Agent"] = "broken/1"
@@ -58,7 +58,7 @@ extension Breakage {
         .request(
             "has no PATCH",
             caughtBy: "sends every method by name",
-            "sends a body with its type, whatever the method"
+            "sends a body with its type for every method"
         ) {
             request in
             guard request.method == .patch else { return }

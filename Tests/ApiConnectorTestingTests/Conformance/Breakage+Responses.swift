@@ -46,7 +46,7 @@ extension Breakage {
             "delivers an unknown status",
             "delivers the body of a 404 and a 500",
             "delivers a 401 of any scheme with its body",
-            "sends a request once, whatever the status"
+            "sends a request once, regardless of the status"
         ) { response in
             if response.status.rawValue >= 400 { response.body = ResponseBody(Data()) }
         },
@@ -55,7 +55,7 @@ extension Breakage {
             caughtBy: [
                 "delivers every status as a response", "delivers an unknown status",
                 "delivers the body of a 404 and a 500", "delivers a 401 of any scheme with its body",
-                "sends a request once, whatever the status",
+                "sends a request once, regardless of the status",
             ]
         ) { request, provider in
             let response = try await provider.response(for: request)

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 extension Breakage {
     static let streaming: [Breakage] = [
         .whole(
-            "reads a body to its end before it hands out the head",
+            "reads a body to its end before it returns the head",
             hangs: true,
             caughtBy: [
                 "returns the head before the body",
@@ -31,7 +31,7 @@ extension Breakage {
             return try await provider.response(for: request)
         },
         .whole(
-            "hands out a chunk when the next one is there",
+            "delivers a chunk when the next one is there",
             hangs: true,
             caughtBy: [
                 "yields the chunks that have arrived while the server holds the rest",
@@ -61,7 +61,7 @@ extension Breakage {
             testDescription: "reads ahead of its reader without a bound",
             caughtBy: ["applies back-pressure when the reader is slow"]
         ) { provider in
-            // What is to be seen is seen only if it has had its time.
+            // The case sees this fault only after much of the body was read ahead.
             let greed = Locked<Gate?>(nil)
             return AnyProvider(
                 BrokenProvider(provider) { request, provider in
@@ -99,7 +99,7 @@ extension Breakage {
             return response
         },
         .whole(
-            "hands out a response whose body is not collected yet",
+            "returns a response whose body is not collected yet",
             caughtBy: [
                 "fails when the body is shorter than its length",
                 "fails when the body of a 500 is shorter than its length",
@@ -135,7 +135,7 @@ extension Breakage {
             try await Task { try await provider.response(for: request) }.value
         },
         .whole(
-            "answers a cancel and goes on behind it",
+            "answers a cancellation, but continues the transfer",
             hangs: true,
             caughtBy: [
                 "disconnects from a silent server after a cancel",

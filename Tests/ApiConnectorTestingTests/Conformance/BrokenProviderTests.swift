@@ -95,7 +95,7 @@ struct BrokenProvider: DataRequestType {
         await check(breakage, target, ConformanceCase.all.filter { ConformanceTests.exclusions[$0.name] == nil })
     }
 
-    /// All in release; otherwise those that a wire is needed for, and some of the others.
+    /// All breakages in release; otherwise those that need a wire, and some of the others.
     private static let onTheWire: [Breakage] = {
         #if DEBUG
         Breakage.all.enumerated().filter { $0 % 6 == 0 || !$1.caughtBy.isSubset(of: inMemory) }.map(\.element)

@@ -13,7 +13,7 @@ import Testing
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
             await Task { [end] in try? await end.opened() }.value
-            throw ApiConnectorError(.other, "it was let go")
+            throw ApiConnectorError(.other, "the provider was released")
         }
     }
 

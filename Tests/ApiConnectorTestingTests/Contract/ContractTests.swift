@@ -15,7 +15,7 @@ struct ContractTests {
         folder = try TemporaryFolder()
     }
 
-    /// What the backend really sends: answers to routes.
+    /// The backend's real responses to routes.
     private func record(_ answers: [(Shop, TestConnectorResponse)]) async throws -> Contract {
         let recorder = try Recorder(file, mode: .record)
         let script = Script(for: Shop.self, in: .test)
@@ -34,7 +34,7 @@ struct ContractTests {
         .data(Data(text.utf8), status: status, headers: ["Content-Type": "application/json"])
     }
 
-    /// What a test has canned, asked for once.
+    /// Requests one canned response.
     private func canned(_ route: Shop, _ answer: TestConnectorResponse, _ contract: Contract) async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(route).answer(answer)

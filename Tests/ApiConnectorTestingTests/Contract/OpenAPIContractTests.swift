@@ -16,7 +16,7 @@ private struct BestTea: ApiRouter {
     var path: ApiPath { "/teas/best" }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct OpenAPIContractTests {
     private let folder: TemporaryFolder
     private var file: URL { folder.file("shop.json") }

@@ -60,7 +60,7 @@ enum ShopDocument {
         try OpenAPIDocument(Data(text.utf8), named: "shop.json")
     }
 
-    /// What one exchange violates.
+    /// The violations of one exchange.
     static func violations(
         _ line: String,
         headers: HTTPHeaders = HTTPHeaders(),
@@ -241,7 +241,7 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
     private static let photo = "#/paths/~1photos/post/requestBody/content/multipart~1form-data/schema"
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestCheckTests {
     @Test(arguments: RequestCase.operations + RequestCase.parameters + RequestCase.bodies)
     func aRequestIsComparedWithItsOperation(_ request: RequestCase) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseCheckTests {
     private func violations(_ line: String, _ answer: TestConnectorResponse) async throws -> [String] {
         let body: RequestBody = line.hasPrefix("POST") ? .json(["name": "x"]) : .empty
@@ -67,6 +67,67 @@ struct ResponseCheckTests {
                     + "(#/paths/~1points~1{at}/get/responses/200/content/application~1jsonl/itemSchema/type)"
             ]
         )
+    }
+
+    @Test(arguments: [
+        // The item describes the fields of an event.
+        (
+            #"{"required":["id","data"],"properties":{"id":{"type":"string"},"retry":{"type":"integer"},"#
+                + #""data":{"type":"string"}}}"#,
+            "id: 1\nretry: 5\ndata: a\n\n", "data: a\n\n", "the member \"id\" is missing", "required"
+        ),
+        // The item describes the text in the data, and the JSON in that text.
+        (
+            #"{"properties":{"data":{"type":"string","contentSchema":{"type":"integer"}}}}"#,
+            ": ping\n\ndata: 1\n\ndata:\ndata:2\n\nevent: empty\n\n", "data: 1\r\n\r\ndata: []\r\n\r\n",
+            "it is an array, but the schema requires integer", "properties/data/contentSchema/type"
+        ),
+        (
+            #"{"properties":{"data":{"type":"string","contentSchema":{"type":"integer"}}}}"#,
+            "data: 1\n\n", "data: one\n\n", "the data of an event is not JSON", "properties/data/contentSchema"
+        ),
+        (
+            #"{"properties":{"data":{"type":"object"}}}"#, "data: {}\n\n", "data: 1\n\n",
+            "it is an integer, but the schema requires object", "properties/data/type"
+        ),
+        // The alternative with the event's name describes the data.
+        (
+            #"{"oneOf":[{"properties":{"event":{"const":"a"},"data":{"contentSchema":{"type":"null"}}}},"#
+                + #"{"properties":{"event":{"const":"b"},"data":{"contentSchema":{"type":"integer"}}}}]}"#,
+            "event: b\ndata: 1\n\n", "event: a\ndata: 1\n\n", "it is an integer, but the schema requires null",
+            "oneOf/0/properties/data/contentSchema/type"
+        ),
+        // The item describes the JSON in the data.
+        (
+            #"{"type":"object","required":["x"]}"#, "data: {\"x\":\ndata: 1}\n\n", "data: {}\n\n",
+            "the member \"x\" is missing", "required"
+        ),
+    ])
+    func eachEventIsComparedWithTheItemSchema(
+        _ item: String,
+        _ fitting: String,
+        _ violating: String,
+        _ sentence: String,
+        _ pointer: String
+    ) async throws {
+        let content = #"{"text/event-stream":{"itemSchema":\#(item)}}"#
+        let text = #"{"openapi":"3.2.0","paths":{"/feed":{"get":{"responses":{"200":{"content":\#(content)}}}}}}"#
+        func violations(_ body: String) async throws -> [String] {
+            let answer = TestConnectorResponse.data(Data(body.utf8), headers: ["Content-Type": "text/event-stream"])
+            return try await ShopDocument.violations("GET /feed", answer: answer, in: text)
+        }
+        #expect(try await violations(fitting) == [])
+        let found = try await violations(violating)
+        #expect(found.count == 1)
+        #expect(found.first?.contains(sentence) == true, "\(found)")
+        let end = "/text~1event-stream/itemSchema/\(pointer))"
+        #expect(found.first?.hasSuffix(end) == true, "\(found)")
+        for seed in UInt64(1)...8 {
+            let url = try #require(URL(string: "https://shop.example.com/feed"))
+            let backend = FakeBackend(try ShopDocument.document(text), seed: seed)
+            let answer = try await backend.response(for: ApiRequest(url: url))
+            #expect(try await ShopDocument.violations("GET /feed", answer: answer, in: text) == [])
+        }
     }
 
     @Test func aBodyInStepsIsComparedAndAFedBodyIsNot() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeBackendTests {
     private static let requests: [(String, HTTPHeaders, RequestBody)] = [
         ("GET /teas?page=1", [:], .empty),
@@ -70,6 +70,25 @@ struct FakeBackendTests {
         #expect(file.canned?.1 == Data([1, 2, 3]))
     }
 
+    @Test(arguments: [("201", 201), ("404", 404), ("4XX", 401), ("default", 500)])
+    func theAnswerIsTheResponseWithTheChosenKey(_ key: String, _ status: HTTPStatus) async throws {
+        let text =
+            #"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":"#
+            + #"{"201":{},"400":{},"404":{},"4XX":{},"default":{}}}}}}"#
+        let url = try #require(URL(string: "https://shop.example.com/a"))
+        let backend = FakeBackend(try ShopDocument.document(text), responseKey: key)
+        #expect(try await backend.response(for: ApiRequest(url: url)).canned?.0 == status)
+    }
+
+    @Test func anOperationCanBeAReference() async throws {
+        let text =
+            ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"$ref":"#/components/x-operations/a"}}},"##
+            + ##""components":{"x-operations":{"a":{"responses":{"202":{}}}}}}"##
+        let url = try #require(URL(string: "https://shop.example.com/a"))
+        let answer = try await FakeBackend(try ShopDocument.document(text)).response(for: ApiRequest(url: url))
+        #expect(answer.canned?.0 == 202)
+    }
+
     @Test func theSameSeedAndRequestHaveTheSameAnswer() async throws {
         let first = try request("GET /teas/1")
         let one = try await answer(first)
@@ -106,7 +125,7 @@ struct FakeBackendTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchemaValuesTests {
     private func node(_ schema: String) throws -> JSONNode {
         JSONDocument(try #require(JSONValue(document: Data(schema.utf8)))).rootNode

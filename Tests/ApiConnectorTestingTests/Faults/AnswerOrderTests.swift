@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    @Test func callsThatSendNothingOrAreCancelledDelayNoOtherCall() async throws {
+    @Test func callsThatSendNothingOrAreCanceledDelayNoOtherCall() async throws {
         let count = try await FaultTest.everyAnswerOrder { order in
             let shop = NetworkConnector(
                 environment: ShopServer.test,

@@ -209,7 +209,6 @@ import Testing
     }
 
     @Test func waitsTakeNoRealTime() async throws {
-        let start = ContinuousClock.now
         try await FaultTest.everySingleFault(of: .transient) { run in
             let policy = RetryPolicy(
                 maximumDuration: nil,
@@ -228,7 +227,6 @@ import Testing
             #expect(tea == .green, "\(run)")
             if run.fault != nil { #expect(run.timeSource.now > .zero, "\(run)") }
         }
-        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     @Test func aRetryAfterTakesNoRealTimeUnlessATimeoutComesFirst() async throws {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What a test double has to prove of its faults, by the letters of the list that it is held to.
+/// The checks that the faults of a test double must pass, by the letters of its list.
 @Suite(.timeLimit(.minutes(10))) struct FaultCheckTests {
-    /// Bodies that are whole at many of their bytes for who does not look at the end.
+    /// Bodies that look complete at many of their bytes to a reader that does not check the end.
     private static let bodies = [#"{"id":1,"name":"green"}  "#, "12345", #"["a","b"]"#, "\"tea\"", "null", "[] "]
 
     @Test(arguments: bodies.indices) func checkH_aBodyCutAtAnyByteIsNeverASuccess(_ index: Int) async throws {

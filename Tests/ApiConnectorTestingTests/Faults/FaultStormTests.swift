@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What goes on after a break, with one break after the other.
+/// Calls that resume after a lost connection, with many lost connections in a row.
 @Suite(.timeLimit(.minutes(10))) struct FaultStormTests {
     /// Two of five requests break somewhere.
     private static let breaks: [Fault] =

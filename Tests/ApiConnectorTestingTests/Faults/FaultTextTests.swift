@@ -44,7 +44,7 @@ import Testing
         #expect(fault == Fault(.status(503, retryAfter: .seconds(2)), at: .head))
     }
 
-    /// No wait that can be written down or computed traps; what is printed reads back.
+    /// No wait that can be written or computed traps, and each printed fault can be read back.
     @Test(arguments: [.seconds(-1), .zero, .seconds(1e19), .seconds(Int64.max), .nanoseconds(1)] as [Duration])
     func aRetryAfterIsFromZeroToAYear(_ wait: Duration) throws {
         let fault = Fault(.status(503, retryAfter: wait), at: .beforeSending)

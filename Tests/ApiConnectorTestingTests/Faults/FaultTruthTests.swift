@@ -40,7 +40,7 @@ import Testing
         case teas = "/teas"
     }
 
-    /// What a server does for each fault; nil for one that is not there.
+    /// A server that really has each fault; nil for a missing server.
     static let servers: [(fault: String, serve: (@Sendable (LoopbackConnection) throws -> Void)?)] = [
         ("refused@send", nil),
         (

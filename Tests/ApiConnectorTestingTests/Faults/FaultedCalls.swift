@@ -19,7 +19,7 @@ extension FaultRun {
         )
     }
 
-    /// What retries do not fix: what is not HTTP, and bytes that are no JSON.
+    /// Whether retries cannot fix the fault: bytes that are not HTTP, or not JSON.
     var isFinal: Bool {
         switch fault?.effect {
         case .malformed, .garbage: true
@@ -59,7 +59,7 @@ final class EventCounts: CallObserver {
 }
 
 extension TestConnectorResponse {
-    /// What a server answers that can do ranges.
+    /// The response of a server that supports ranges.
     static func ranged(_ content: Data, to request: ApiRequest) -> TestConnectorResponse {
         let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
         var headers: HTTPHeaders = [.etag: "\"v1\""]

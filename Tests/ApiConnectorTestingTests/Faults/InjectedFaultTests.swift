@@ -7,11 +7,11 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What a caller sees of each fault, in a collected and in a streamed body.
+/// The result of each fault for a caller, in a collected and in a streamed body.
 @Suite(.timeLimit(.minutes(10))) struct InjectedFaultTests {
     static let body = Data("0123456789".utf8)
 
-    /// What came of a request.
+    /// The result of a request.
     struct Sight: Equatable, Sendable {
         var status: HTTPStatus?
         var body = Data()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RefreshStormTests {
     private struct Storm {
         var outcomes: [Result<Tea, any Error>] = []
-        /// Refreshes that were begun, and those that the server saw to the end.
+        /// The number of refreshes that started, and of those that the server completed.
         var begun = 0
         var done = 0
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// Whatever comes piece by piece, with every single fault in every exchange.
+/// All calls that deliver their result in pieces, with every single fault in every exchange.
 @Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
     @Test(arguments: [false, true]) func pagesArriveInOrderUpToTheFailure(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]
@@ -73,7 +73,7 @@ import Testing
                 for try await event in stream { ids.append(event.id) }
             }
             if run.fault?.effect == .garbage {
-                // No text is no field, so that an event is lost and nobody can know.
+                // A line without text is not a field, so the reader cannot know that an event is lost.
                 #expect(kind == nil || kind == .malformedResponse, "\(run)")
             } else {
                 #expect(ids == (1...6).prefix(ids.count).map(String.init), "\(run)")
@@ -99,7 +99,7 @@ import Testing
 
     @Test(arguments: [false, true]) func aFileIsCompleteOrMissingAndALaterRunCompletesIt(_ resumes: Bool) async throws {
         let content = Data.counting(by: 3, byteCount: 100)
-        // Nobody can tell garbage in a file without knowing the file.
+        // A reader that does not know the file cannot recognize garbage in it.
         try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
             let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -60,7 +60,7 @@ struct GateTests {
         await #expect(throws: CancellationError.self) { try await late.value }
     }
 
-    @Test func resumesExactlyOnceWhenOpeningAndCancellingRace() async {
+    @Test func resumesExactlyOnceWhenOpeningAndCancelingRace() async {
         let answers = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 {
                 group.addTask {

@@ -172,9 +172,9 @@ struct LoopbackServerTests {
 
     @Test func endsTheWaitForARequestOnCancelAndOnStop() async throws {
         let server = try LoopbackServer { _ in }
-        let cancelled = Task { try await server.request(0) }
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let canceled = Task { try await server.request(0) }
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
 
         let pending = Task { try await server.request(0) }
         server.stop()

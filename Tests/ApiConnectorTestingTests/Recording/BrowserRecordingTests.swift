@@ -197,12 +197,12 @@ import Testing
         ] as [(String, String)]
     )
     func reportsTheLineOfAnError(text: String, wanted: String) {
-        let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
+        let error = #expect(throws: FixtureError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
         #expect(error?.description == "a.har, \(wanted)")
     }
 
     @Test func refusesUTF16WithAnExplanation() {
-        let error = #expect(throws: RecordingError.self) {
+        let error = #expect(throws: FixtureError.self) {
             try Recording(har: Data([0xFF, 0xFE, 0x7B, 0x00]), name: "a.har")
         }
         #expect(error?.description == "a.har is in UTF-16; save it in UTF-8")
@@ -210,7 +210,7 @@ import Testing
 
     @Test func excessiveNestingIsRefused() {
         let text = String(repeating: "[", count: 100_000)
-        let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8)) }
+        let error = #expect(throws: FixtureError.self) { try Recording(har: Data(text.utf8)) }
         #expect(error?.description.contains("nested deeper than 256 levels") == true)
     }
 
@@ -238,11 +238,11 @@ import Testing
             "99999999999999999999",
         ]
         var readCount = 0
-        // In a hundred some can be read, whatever the seed.
+        // With every seed, some of a hundred files can be read.
         for _ in 0..<max(SplitMix64.caseCount / 10, 100) {
             var bytes = files.randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                // A value in place of another: what stands between a colon and a comma.
+                // Replaces a value, which is the text between a colon and a comma.
                 let colons = bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
                 guard let start = colons.randomElement(using: &random),
                     let end = bytes[start...].firstIndex(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") })

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a recording holds of secrets: nothing.
+/// A recording contains no secrets.
 @Suite(.timeLimit(.minutes(10))) struct RecordedSecretTests: RecordingSuite {
     let folder: TemporaryFolder
 
@@ -50,7 +50,7 @@ import Testing
         return parts + base64 + ["u007a"]
     }()
 
-    /// A text that a secret may stand in, at any place of an exchange.
+    /// A text that may contain a secret, at any place of an exchange.
     @Test(arguments: forms.indices)
     func checkJ_aPlantedSecretIsInNoFileOrNothingIsSaved(index: Int) async throws {
         let form = Self.forms[index]
@@ -84,7 +84,7 @@ import Testing
                         #expect(!reading.contains(trace), "\(form.name) in \(place): \(trace)")
                     }
                 }
-            } catch let error as RecordingError {
+            } catch let error as FixtureError {
                 // It refuses, and writes nothing.
                 #expect(error.description.contains("a secret is left in"), "\(form.name) in \(place)")
                 #expect(folder.names == [])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The bodies that stand in base64.
+    /// The bodies that are in base64.
     private static func decodedBodies(in text: String) -> [String] {
         text.matches(of: #/"text" : "([A-Za-z0-9+\/=]+)"/#).compactMap { match in
             Data(base64Encoded: String(match.1)).map { String(decoding: $0, as: UTF8.self) }
@@ -122,7 +122,7 @@ import Testing
         let recorder = try Recorder(file, mode: .record)
         let provider = TestConnector { _ in .json(["order": 4_111_111_111_111_111]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/pay", [:], .json(["cardNumber": card])))
-        let error = #expect(throws: RecordingError.self) { try recorder.save() }
+        let error = #expect(throws: FixtureError.self) { try recorder.save() }
         #expect(
             error?.description == """
                 shop.har was not saved: a secret is left in the answer's body, in exchange 1, POST http://h/pay: the value \
@@ -136,7 +136,7 @@ import Testing
         let recorder = try Recorder(file, mode: .record, secrets: ["planted": "zqkAlpha1"])
         let provider = TestConnector { _ in .status(200) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/", ["X-zqkAlpha1": "yes"]))
-        let error = #expect(throws: RecordingError.self) { try recorder.save() }
+        let error = #expect(throws: FixtureError.self) { try recorder.save() }
         #expect(error?.description.contains("a secret is left in its entry in the file") == true)
         #expect(error?.description.contains("zqkAlpha1") == false)
         #expect(folder.names == [])
@@ -168,13 +168,13 @@ import Testing
         #expect(replay.issues.isEmpty)
     }
 
-    /// What may be a word by chance is not replaced by its value, and not saved either.
+    /// A secret that may be an ordinary word is not replaced in other places, and the recording is not saved.
     @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
     func checkJ_aShortSecretThatOccursElsewhereIsNotSaved(_ secret: String) async throws {
         let recorder = try Recorder(file, mode: .record)
         let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/login", [:], .json(["password": secret])))
-        let error = #expect(throws: RecordingError.self) { try recorder.save() }
+        let error = #expect(throws: FixtureError.self) { try recorder.save() }
         #expect(error?.description.contains("a secret is left in the answer's body") == true)
         #expect(folder.names == [])
         // It is said how to go on.
@@ -217,7 +217,7 @@ import Testing
                 )
                 #expect(!text.contains("zqkAlpha9"), "run \(run): \(texts)")
                 _ = try Recording(contentsOf: file)
-            } catch let error as RecordingError {
+            } catch let error as FixtureError {
                 #expect(!error.description.contains("zqkAlpha9"), "run \(run): \(texts)")
             }
         }

@@ -86,7 +86,7 @@ import Testing
         )
     }
 
-    @Test func aCallThatWasCancelledIsSilentWhenItIsReplayed() async throws {
+    @Test func aCallThatWasCanceledIsSilentWhenItIsReplayed() async throws {
         let recorder = try Recorder(file, mode: .record)
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.never)

@@ -6,9 +6,9 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What the list that a test double is held to asks of a recorded transport.
+/// The checks of the test doubles' list that apply to a recorded transport.
 @Suite struct RecordedTransportTests {
-    /// What is recorded of a request's body is read before the request is sent.
+    /// The recorder reads a request's body before the request is sent.
     private static let exclusions = [
         "sends the first chunk of a source before the source ends": "a recorded request's body is read first",
         "ends a canceled call while the body's source is idle, and releases the source":

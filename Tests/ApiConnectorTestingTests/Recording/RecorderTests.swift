@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What is recorded, what is sent, and what is found again.
+/// Which exchanges are recorded, sent and replayed.
 @Suite(.timeLimit(.minutes(10))) struct RecorderTests: RecordingSuite {
     let folder: TemporaryFolder
 
@@ -57,7 +57,7 @@ import Testing
         #expect(error?.kind == .unmatched)
         #expect(
             error?.detail == """
-                shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
+                shop.har has no answer to this request. The nearest is GET https://shop.example.com:443/teas/1
                      path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
                 APICONNECTOR_RECORDING=record to record everything again
@@ -67,7 +67,7 @@ import Testing
         let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
         #expect(
             again?.detail == """
-                shop.har has one answer to it, already used; to record it, run the test once with \
+                shop.har has one answer to this request, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
                 everything again
                 """
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func saysHowToRecordAMissingFile() {
-        let error = #expect(throws: RecordingError.self) { try Recorder(file, mode: .replay) }
+        let error = #expect(throws: FixtureError.self) { try Recorder(file, mode: .replay) }
         #expect(
             error?.description == """
                 there is no recording shop.har; to record it, run the test once with APICONNECTOR_RECORDING=missing in \
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: ["Record", "recordMissing", "1", ""]) func refusesAnUnknownMode(_ word: String) throws {
-        let error = #expect(throws: RecordingError.self) {
+        let error = #expect(throws: FixtureError.self) {
             try RecordingMode.checkEnvironment([RecordingMode.variable: word])
         }
         #expect(
@@ -147,7 +147,7 @@ import Testing
         #expect(folder.data("shop.har") == Data("kept".utf8))
     }
 
-    @Test func matchesWhateverTheOrderOfKeysAndQueryItems() async throws {
+    @Test func matchesInAnyOrderOfKeysAndQueryItems() async throws {
         let recorder = try Recorder(file, mode: .record)
         let recorded = TestConnector { _ in .status(201) }.recording(by: recorder)
         func request(_ query: String, _ json: String) throws -> ApiRequest {

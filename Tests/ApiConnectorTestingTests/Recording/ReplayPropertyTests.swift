@@ -7,10 +7,10 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// Whatever a provider answers, its recording answers too.
+/// A recording returns the same response or error as the recorded provider.
 @Suite(.timeLimit(.minutes(10)))
 struct ReplayPropertyTests {
-    /// What one request came to.
+    /// The result of one request.
     private struct Seen: Equatable {
         var status: HTTPStatus?
         var headers = HTTPHeaders()
@@ -123,7 +123,7 @@ struct ReplayPropertyTests {
         }
     }
 
-    /// Bytes that are a text, or none; without two slashes in a row, behind which a redactor looks for a password.
+    /// Random bytes, as a text or not; without two slashes in a row, because a redactor looks for a password after them.
     private static func bytes(_ random: inout SplitMix64) -> Data {
         let count = Int.random(in: 0...40, using: &random)
         guard Bool.random(using: &random) else {

@@ -83,9 +83,9 @@ struct EventualTests {
         #expect(Set([try await patient.value, try await endless.value]) == [.seconds(1), .seconds(2)])
         for sleeper in sleepers { sleeper.cancel() }
 
-        let cancelled = Task { try await clock.nextSleep() }
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let canceled = Task { try await clock.nextSleep() }
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
     }
 
     @Test func aValueThatIsSetIsReturnedHoweverShortTheLimit() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// Which requests a matcher fits: the scenarios that other libraries of test doubles are tested with.
+/// The requests that each matcher accepts, in the scenarios of other mocking libraries' tests.
 @Suite struct MatchingTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let matcher: RequestMatcher

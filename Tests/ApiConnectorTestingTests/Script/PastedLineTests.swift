@@ -105,7 +105,7 @@ struct PastedLineTests {
         )
     }
 
-    /// The printed text, read as Swift reads it, and whatever the request.
+    /// Reads the printed text as Swift reads it, for any request.
     @Test func matchesAnyRequestAndShowsNoSecret() throws {
         var random = SplitMix64.printed()
         var matchedCount = 0, bodyCount = 0
@@ -167,7 +167,7 @@ extension SplitMix64 {
         return RecordedRequest(number: 1, request: request, body: body)
     }
 
-    /// Names and values, of which those that have to be secret hold a word that is looked for.
+    /// Names and values; each value that must be secret contains a word that the test looks for.
     private mutating func fields() -> [(String, String)] {
         (0..<Int.random(in: 0...4, using: &self)).map { _ in
             let name = name()

@@ -18,11 +18,9 @@ struct ScriptAnswerTests {
 
     @Test func answersACallAsItsValue() async throws {
         script.on(call: .greens).answer([Tea.green])
-        script.on(call: .greenFromElsewhere).answer(Tea.green)
         script.on(call: .login).answer(.status(204))
         let shop = script.connection()
         #expect(try await shop.value(.greens) == [.green])
-        #expect(try await shop.value(.greenFromElsewhere) == .green)
         try await shop.send(.login)
         #expect(await script.end().isEmpty)
     }

@@ -61,10 +61,6 @@ extension ApiCall where Router == Shop, Value == [Tea] {
     static var greens: Self { Self(.teas(page: 1)) }
 }
 
-extension ApiCall where Router == Shop, Value == Tea {
-    static var greenFromElsewhere: Self { Self(ShopServer.elsewhere) }
-}
-
 extension ApiCall where Router == Shop, Value == Void {
     static var login: Self { Self(.login(password: "tea")) }
 }

@@ -22,9 +22,10 @@ struct TestIssueTests {
         }
 
         let text = """
-            POST https://shop.example.com:443/teas: the script made at \(place(line)) has no answer to it; to give one, add
+            POST https://shop.example.com:443/teas: the script made at \(place(line)) has no answer to this request; \
+            to add one, write
               script.on(matching: .method(.post), .path("/teas"), .json(["id": 2, "name": "black"])).answer(.status(200))
-            The nearest of its answers are for
+            The script's nearest answers are for
               1. POST https://shop.example.com:443/teas, at \(place(line + 4))
                  body at id: 1 was expected, but 2 was sent
                  body at name: "green" was expected, but "black" was sent
@@ -52,10 +53,10 @@ struct TestIssueTests {
         #expect(
             await script.end().map(\.description) == [
                 """
-                GET https://shop.example.com:443/teas?page=2: the script made at \(place(line)) has no answer to it; \
-                to give one, add
+                GET https://shop.example.com:443/teas?page=2: the script made at \(place(line)) has no answer to this \
+                request; to add one, write
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
-                It has no answers at all.
+                The script has no answers.
                 """
             ]
         )
@@ -133,7 +134,7 @@ struct TestIssueTests {
         _ = try? await script.connection().data(at: .tea(id: 1))
         #expect(
             await script.end().map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: several declarations match it: "
+                "GET https://shop.example.com:443/teas/1: several declarations match this request: "
                     + "GET https://shop.example.com:443/teas/1 (\(place(line))), "
                     + ".path(\"/teas/{id}\") (\(place(line + 1))); "
                     + "declare the answers in a row, or make one matcher narrower."
@@ -213,7 +214,7 @@ struct TestIssueTests {
         }
         #expect(error.kind == .timedOut)
         // The script does not learn how the silence ended, and does not wait for the end.
-        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(await script.end(waitingUpTo: .seconds(600)).isEmpty)
     }
 
     @Test func aRequestThatRunsAtTheEndIsAnIssue() async throws {

@@ -9,10 +9,10 @@ import Testing
 /// Texts that a person sees in a log or a report.
 @Suite struct ErrorTextTests {
     @Test func anErrorsDescriptionIsAlsoItsLocalizedOne() throws {
-        let recording = #expect(throws: RecordingError.self) { try Recording(har: Data("no HAR".utf8)) }
+        let recording = #expect(throws: FixtureError.self) { try Recording(har: Data("no HAR".utf8)) }
         #expect(recording?.localizedDescription == recording?.description)
         let fault = try #require(URL(string: "file:///there/is/none.har"))
-        let unreadable = #expect(throws: RecordingError.self) { try Recording(contentsOf: fault) }
+        let unreadable = #expect(throws: FixtureError.self) { try Recording(contentsOf: fault) }
         #expect(unreadable?.description.contains("none.har cannot be read: ") == true)
     }
 

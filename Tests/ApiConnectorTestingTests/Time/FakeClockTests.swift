@@ -52,7 +52,7 @@ import Testing
     #endif
 }
 
-/// What this process has slept for in real time.
+/// The sleeps of this process in real time.
 private enum MachineSleeps {
     /// Whether no task of this process has ever slept on a clock of the machine, for however short a time.
     ///
@@ -60,7 +60,7 @@ private enum MachineSleeps {
     /// for as long as the process lives. Its own look at its threads, and the limits of a test's waits, are on another
     /// clock, which never ends a sleep of a task.
     ///
-    /// True elsewhere, where nobody can tell.
+    /// True on other systems, where this cannot be measured.
     static var none: Bool {
         #if os(Linux)
         let folder = URL(filePath: "/proc/self/fdinfo")
@@ -85,7 +85,7 @@ extension ManualClock {
     }
 }
 
-/// What waits, one thing after the other.
+/// Everything in the library that waits, one function each.
 private enum Waits {
     private static func shop<Provider: DataRequestType>(
         over provider: Provider,

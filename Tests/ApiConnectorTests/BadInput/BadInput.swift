@@ -9,10 +9,10 @@ import ApiConnectorTesting
 struct BadInput: Sendable, CustomStringConvertible {
     let description: String
 
-    /// What the call fails with.
+    /// The kind of the call's error.
     let kind: ApiConnectorError.Kind
 
-    /// How its detail begins; the whole of it where the words are ours.
+    /// The start of the error's detail; the whole detail if it is the library's text.
     let detail: String
 
     /// Whether URLSession on Linux cannot be put to it; see the page "URLSession on Linux".
@@ -55,7 +55,7 @@ struct BadInput: Sendable, CustomStringConvertible {
         "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
     }
 
-    /// What breaks before there is a response.
+    /// Failures before there is a response.
     static let transport: [BadInput] = [
         BadInput("closed before the head", .connectionLost, saying: ""),
         BadInput("reset before the head", .connectionLost) { $0.reset() },
@@ -105,7 +105,7 @@ struct BadInput: Sendable, CustomStringConvertible {
         ),
     ]
 
-    /// What is a response, and not what was asked for.
+    /// Responses that differ from the expected ones.
     static let responses: [BadInput] =
         [
             BadInput(

@@ -15,11 +15,15 @@ import Testing
         NetworkConnector(
             environment: Place(host: LoopbackServer.host, port: port),
             provider: wire.transport,
-            configuration: ConnectionConfiguration(headers: headers, maximumBodyByteCount: 1000)
+            configuration: ConnectionConfiguration(
+                headers: headers,
+                maximumBodyByteCount: 1000,
+                timeouts: .unlimited
+            )
         )
     }
 
-    /// M14: what ends the process is left out for URLSession on Linux.
+    /// M14: inputs that end the process are omitted for URLSession on Linux.
     private static let rows: [(Wire, BadInput)] = Wire.sockets.flatMap { wire in
         (BadInput.transport + BadInput.responses)
             .filter { !wire.isFoundationNetworking || !$0.endsFoundation }
@@ -122,7 +126,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/first", "/second"])
     }
 
-    /// What a transport has no part in ends over canned answers in the same way, and with the same words.
+    /// Errors that do not depend on the transport have the same text with canned responses.
     @Test(arguments: [
         ("{\"id\":1", "application/json", 200), ("<html></html>", "text/html", 200), ("", "application/json", 200),
         ("", "text/plain", 302), ("sign in", "text/plain", 401),
@@ -138,7 +142,7 @@ import Testing
                 environment: web.place,
                 provider: web.provider,
                 router: Endpoint<ApiPath>.self,
-                configuration: ConnectionConfiguration(maximumBodyByteCount: 1000)
+                configuration: ConnectionConfiguration(maximumBodyByteCount: 1000, timeouts: .unlimited)
             )
             let error = try await failure { () throws(ApiConnectorError) in
                 try await api.value(Item.self, at: Endpoint("/it"))

@@ -12,7 +12,7 @@ struct Post: Codable, Equatable {
 }
 
 extension Date {
-    /// What the README of 2016 leaves to its reader: the day, in UTC.
+    /// The day in UTC; the README of 2016 leaves this conversion to its reader.
     var convertToString: String {
         formatted(Date.ISO8601FormatStyle().year().month().day())
     }

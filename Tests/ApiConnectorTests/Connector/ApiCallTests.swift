@@ -8,7 +8,6 @@ import Testing
 
 extension ApiCall where Router == BackendRouter, Value == [Post] {
     fileprivate static func posts(about topic: String) -> Self { Self(.posts(topic)) }
-    fileprivate static func next(_ url: URL) -> Self { Self(url, method: .post, body: .text("more")) }
 }
 
 extension ApiCall where Router == BackendRouter, Value == Void {
@@ -59,9 +58,13 @@ private enum BackendRouter: ApiRouter {
         try await api.send(.signOut)
     }
 
-    @Test func goesToAURLFromAServer() async throws {
+    @Test func theRequestOfACallAtAURLIsTheOneThatIsSent() async throws {
         let url = try #require(URL(string: "http://other.example.com/page/2"))
-        #expect(try await api.value(.next(url)).map(\.title) == ["POST /page/2"])
+        let request = try api.request(at: url, method: .post, body: .text("more"))
+        #expect("\(request.method) \(request.url)" == "POST http://other.example.com/page/2")
+        #expect(try request.body.data() == Data("more".utf8))
+        #expect(request.isToOwnOrigin == false)
+        #expect(try api.request(.posts(about: "tea")).url.path() == "/posts/tea")
     }
 
     @Test func takesTheOptionsOfACall() async throws {

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What goes to a URL that a server returned.
+/// Which fields are sent to a URL that a server returned.
 @Suite struct CredentialTests {
     private static let credentials: HTTPHeaders = [
         "Authorization": "Bearer hush", "Cookie": "sid=hush", "Proxy-Authorization": "Basic aHVzaA==",
@@ -92,7 +92,7 @@ import Testing
         _ = try await api.data(at: url)
         try await api.send(at: url)
         for try await _ in api.stream(of: Int.self, at: url) {}
-        _ = try await api.value(ApiCall<Endpoint<ApiPath>, Int>(url))
+        for try await _ in api.pages(of: Int.self, from: url) {}
         #expect(web.requests.count == 8)
         for request in web.requests { #expect(request.headers.map(\.name) == ["Accept"]) }
     }

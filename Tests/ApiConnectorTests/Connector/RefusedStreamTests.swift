@@ -60,7 +60,7 @@ import Testing
         let error = try await failure(of: reading)
         #expect(error.kind == kind)
         #expect(error.response?.bodyPrefix == "first second")
-        // Nobody reads on.
+        // The reader has stopped.
         await #expect(throws: (any Error).self) { try await feed.send(Data("third".utf8)) }
     }
 

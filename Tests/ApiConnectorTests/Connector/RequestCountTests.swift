@@ -99,7 +99,7 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
     }
 
-    @Test func whatIsCachedAndFreshAsksOnceForWhatNoCacheKeeps() async throws {
+    @Test func cachedAndFreshSendsOneRequestForAnUncacheableResponse() async throws {
         let server = TestConnector { _ in .json([1]) }.caching(in: MemoryCacheStorage())
         let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
         for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
@@ -108,7 +108,19 @@ import Testing
         #expect(counts.all == [1, 1])
     }
 
-    @Test func whatIsCachedAndFreshAsksOnceWithoutACache() async throws {
+    /// One request asks the cache, and the other one asks the server.
+    @Test func theCacheAndTheServerGetARequestEach() async throws {
+        let server = TestConnector { _ in .json([1], headers: ["Cache-Control": "max-age=60"]) }
+            .caching(in: MemoryCacheStorage())
+        let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
+        let route = CountedRoute(counts: counts, isRead: true)
+        for requestCount in [2, 4] {
+            for try await news in api.cachedThenReloaded([Int].self, at: route) { #expect(news.value == [1]) }
+            #expect(counts.all == [requestCount, 0])
+        }
+    }
+
+    @Test func cachedAndFreshSendsOneRequestWithoutACache() async throws {
         for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
             #expect(news.value == [1])
         }

@@ -21,7 +21,7 @@ private struct ShopConnection<Provider: DataRequestType>: ApiConnectionType {
     let provider: Provider
 }
 
-/// What a view model stores: a connection whose provider a test swaps, without a type parameter.
+/// A view model that stores a connection without a type parameter, so that a test can replace the provider.
 @MainActor private final class TeaList {
     private let api: any ApiConnectionType<Shop>
     private(set) var names: [String] = []

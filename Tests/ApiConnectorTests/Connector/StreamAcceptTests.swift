@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a stream or a download asks for where a default asks for something else.
+/// The `Accept` field of a stream or a download, if the default field has another value.
 @Suite struct StreamAcceptTests {
     private static let json = "application/vnd.github+json"
 

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct TimeoutPrecedenceTests {
     private static let connection = Timeouts(attempt: .seconds(3), stall: .seconds(2), overall: .seconds(9))
 
-    /// What a call sets, what its connection sets, and what a provider gets.
+    /// The timeouts of a call, those of its connection, and those that a provider gets.
     private static let rows: [(Timeouts?, Timeouts, Timeouts)] = [
         (nil, Timeouts(), Timeouts(stall: .seconds(60))),
         (nil, Timeouts(attempt: .seconds(3)), Timeouts(attempt: .seconds(3), stall: .seconds(60))),

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func aCancelledLoopEndsAtOnceAndTheServerSeesIt(_ wire: Wire) async throws {
+    func aCanceledLoopEndsAtOnceAndTheServerSeesIt(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             guard try connection.readRequest() != nil else { return }
             try connection.waitUntilPeerCloses()
@@ -58,7 +58,8 @@ import Testing
         let api = NetworkConnector(
             environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
-            router: Endpoint<ApiPath>.self
+            router: Endpoint<ApiPath>.self,
+            configuration: .patient
         )
         let loop = Task { () async throws(ApiConnectorError) -> [Int] in
             try await values(api.stream(of: Int.self, at: Endpoint("/silent")))

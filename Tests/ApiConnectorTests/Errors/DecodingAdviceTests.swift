@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What the text of a decoding error says about the cause.
+/// The text of a decoding error names the cause.
 @Suite struct DecodingAdviceTests {
     private struct Post: Codable, Sendable {
         var createdAt: String
@@ -172,7 +172,7 @@ import Testing
                 "If it is a date, make the connection's configuration with JSONCoding(dates: .iso8601, keys: .snakeCase)."
             )
         )
-        // What a strategy of one's own reads is not known.
+        // The library cannot know which keys a custom strategy reads.
         let own = try await self.text(of: #"{"created_at":1}"#, as: Post.self, keys: .custom { $0[$0.count - 1] })
         #expect(own.contains("Compare the model with the server's JSON."), "\(own)")
     }

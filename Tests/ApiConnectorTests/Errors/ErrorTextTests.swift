@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What the texts of errors advise.
+/// The advice in the texts of errors.
 @Suite struct ErrorTextTests {
     @Test func anEarlierAttemptWhoseBodyBrokeIsNotListedWithItsStatus() throws {
         var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/posts")))

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// What the errors of a system's network code mean.
+/// The kinds of the errors of a system's network code.
 @Suite struct SystemErrorKindTests {
     private static let sockets: [(code: Int32, kind: ApiConnectorError.Kind)] = [
         (ECONNABORTED, .connectionLost), (ECONNRESET, .connectionLost), (ENOTCONN, .connectionLost),

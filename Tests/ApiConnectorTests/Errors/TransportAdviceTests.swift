@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What the texts of errors advise when a connection cannot be made.
+/// The advice in an error's text when a connection cannot be opened.
 @Suite struct TransportAdviceTests {
     @Test(arguments: Wire.sockets)
     func tlsToAPortWithoutItNamesTheScheme(_ wire: Wire) async throws {

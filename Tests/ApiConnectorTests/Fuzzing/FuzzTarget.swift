@@ -4,14 +4,14 @@
 
 @testable import ApiConnector
 
-/// What has to hold of a parser for any bytes at all; `Scripts/fuzz` looks for bytes for which it does not.
+/// Rules that a parser must keep for all bytes.
 ///
-/// An input's first byte says how many of the next ones are sizes of chunks, and in its highest bit whether records are
-/// to be short; the rest is the body.
+/// `Scripts/fuzz` looks for bytes that break a rule. An input's first byte has the number of the next bytes that are
+/// sizes of chunks. Its highest bit says whether records must be short. The rest is the body.
 enum FuzzTarget: String, CaseIterable {
     case lines, jsonLines, jsonSequence, events, elements, elementsAtPath, text, link
 
-    /// What does not hold of an input; nil where all does.
+    /// The rule that an input breaks; nil if all rules hold.
     func fault(_ input: Data) -> String? {
         let input = FuzzInput(input)
         return switch self {
@@ -80,7 +80,7 @@ enum FuzzTarget: String, CaseIterable {
 
     /// Links that are written as they were read are read as the same.
     private static func linkFault(_ body: Data) -> String? {
-        guard let url = URL(string: "http://api.example.com/a/b?c=1#d") else { return "the URL is none" }
+        guard let url = URL(string: "http://api.example.com/a/b?c=1#d") else { return "the URL is invalid" }
         let links = LinkFieldParser.links(in: String(decoding: body, as: UTF8.self), of: url)
         for link in links where link.relations.isEmpty || link.relations.contains("") {
             return "\(link) has no relation"
@@ -119,7 +119,7 @@ struct FuzzInput {
         )
     }
 
-    /// What a format makes of chunks, read as a stream reads them.
+    /// The elements that a format reads from chunks, as a stream reads them.
     func parse<Element>(
         _ format: StreamFormat<Element>,
         _ chunks: [Data],

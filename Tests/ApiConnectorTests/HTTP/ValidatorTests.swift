@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What a server calls the version of a resource.
+/// The entity tag or the date that a server gives to a version of a resource.
 @Suite struct ValidatorTests {
     @Test(
         arguments: [

@@ -51,7 +51,7 @@ extension Mistake {
         Mistake("a body without a method", says: "set its method, or set allowsBodyInGet") {
             try refusal(of: Endpoint(path: "/posts", body: .json(["title": "Tea"])))
         },
-        Mistake("a type of one's own for a form with files", says: "leave the field out, the body has its own type") {
+        Mistake("a content type for a form with files", says: "leave the field out, the body has its own type") {
             try refusal(
                 of: Endpoint(
                     path: "/files",
@@ -61,7 +61,7 @@ extension Mistake {
                 )
             )
         },
-        Mistake("a length of one's own", says: "leave the field out") {
+        Mistake("a content length", says: "leave the field out") {
             try refusal(
                 of: Endpoint(path: "/", method: .post, headers: ["Content-Length": "9"], body: .text("tea"))
             )

@@ -11,7 +11,7 @@ extension Mistake {
         var createdAt: Date
     }
 
-    /// What a call says to a response.
+    /// The error text of a call with a given response.
     private static func text<Value: Codable & Sendable>(
         of body: String,
         as type: Value.Type = Post.self,
@@ -73,7 +73,7 @@ extension Mistake {
 
     /// Mistakes in a test.
     static let tests = [
-        Mistake("an answer that nobody asks for", says: " was never given.") {
+        Mistake("an answer that no request uses", says: " was never given.") {
             try await issue { $0.on(Enveloped()).answer(.status(204)) }
         },
         Mistake("an error of the backend with status 200", says: "decodes the body of a 200 as a value") {

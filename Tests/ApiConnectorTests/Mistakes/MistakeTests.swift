@@ -6,16 +6,16 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a newcomer does wrong, and what the compiler or the library says: 32 mistakes.
+/// 32 mistakes of newcomers, each with the text of the compiler or the library.
 @Suite struct MistakeTests {
-    /// What the library says to a mistake that compiles.
+    /// The library's text for a mistake that compiles.
     @Test(arguments: Mistake.requests + Mistake.responses + Mistake.tests)
     func theLibraryNamesTheFix(_ mistake: Mistake) async throws {
         let text = try await mistake.text()
         #expect(text.contains(mistake.remedy), "\(text)")
     }
 
-    /// What the compiler says: `Scripts/check typecheck` compiles the file and compares each text.
+    /// The compiler's text: `Scripts/check typecheck` compiles the file and compares each text.
     @Test(arguments: Mistake.ofTypes) func theCompilersTextIsChecked(_ row: Mistake.OfTypes) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let file = root.appending(path: "Scripts/mistakes.swift").standardized

@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: Wire.allCases, [1000, 1_040_000, 3_000_000])
     func goesUpToTheEndOfTheBody(_ wire: Wire, _ byteCount: Int) async throws {
-        // What is canned reads up to 1 MiB.
+        // A canned response reads up to 1 MiB.
         if wire == .testConnector, byteCount > 1 << 20 { return }
         let web = try ScriptedWeb(over: wire) { _ in .status(204) }
         let bodies = [RequestBody.data(Data(count: byteCount)), .multipart([.data(Data(count: byteCount), name: "a")])]
@@ -40,7 +40,7 @@ import Testing
 
     // On Linux a streamed body is read into memory for URLSession.
     #if Curl || !os(Linux)
-    /// What the transport has not taken does not count, so the number moves while the server reads.
+    /// Bytes that the transport has not read do not count, so the number grows while the server reads.
     @Test func isShownWhileTheServerStillReads() async throws {
         let gate = Gate("progress")
         let server = try LoopbackServer { connection in
@@ -140,7 +140,7 @@ import Testing
         #expect(await values(of: progress).map(\.byteCount) == [byteCount])
     }
 
-    @Test func endsForACancelledReader() async throws {
+    @Test func endsForACanceledReader() async throws {
         let progress = UploadProgress()
         let reader = Task { await values(of: progress) }
         reader.cancel()

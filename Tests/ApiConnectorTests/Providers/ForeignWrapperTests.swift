@@ -16,7 +16,7 @@ private enum Depth: RequestValueKey {
     static let defaultValue = 0
 }
 
-/// What a wrapper in another module can do: only public API is imported here.
+/// A wrapper in another module: this file imports only public API.
 @Suite struct ForeignWrapperTests {
     private static let url = URL(string: "http://api.example.com/x")
 

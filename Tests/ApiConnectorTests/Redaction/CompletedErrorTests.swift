@@ -24,7 +24,7 @@ import Testing
         #expect(completed.response?.bodyPrefix == "no REDACTED here")
     }
 
-    @Test func whatIsKnownAlreadyStays() throws {
+    @Test func knownPartsStay() throws {
         let first = ApiRequest(url: try #require(URL(string: "http://h/a")))
         let second = ApiRequest(url: try #require(URL(string: "http://h/b")))
         let error = ApiConnectorError(.connectionLost, "gone", request: first)

@@ -112,7 +112,7 @@ import Testing
         _ metrics: CallMetrics
     ) async throws {
         let transport = TestConnector { request in
-            // What was sent does hold it, or there would be nothing to find.
+            // The sent request contains the secret; otherwise there would be nothing to find.
             #expect("\(request.headers.map(\.value)) \(request.url)".contains("zqk") || secret.form != .raw)
             switch ending {
             case .answered: return .json(["token": secret.text])
@@ -132,7 +132,7 @@ import Testing
         let provider =
             authenticated
             .observing(by: CallLog(from: .debug) { reader.take($1) })
-            .observing(by: FailedCallCurl { reader.take($0) })
+            .observing(by: CallLog.curlOfFailedCalls { reader.take($0) })
             .observing(by: metrics)
             .observing(by: reader)
         let api = NetworkConnector(environment: .test, provider: provider, router: Route.self)

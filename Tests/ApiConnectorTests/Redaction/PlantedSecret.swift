@@ -13,10 +13,10 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
 
     let form: Form
     let text: String
-    /// What a text must not hold: the ends of the secret in this form.
+    /// Both ends of the secret in this form; no text may contain them.
     let traces: [String]
 
-    /// Between the two words stands the core; what a place forbids in raw form is left out of it.
+    /// Puts the core between two words; the core omits characters that a place forbids in raw form.
     init(_ form: Form, core: String = "\" '\\/{}[]:;,=+%40&é\u{1F511}") {
         let plain = "zqkAlpha\(core)zqkOmega"
         self.form = form
@@ -46,7 +46,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
 
     static var all: [PlantedSecret] { Form.allCases.map { PlantedSecret($0) } }
 
-    /// Those that can be the value of a query item or a form's field: a raw ampersand ends one.
+    /// The secrets that can be the value of a query item or of a form's field; a raw ampersand would end the value.
     static var ofForms: [PlantedSecret] {
         Form.allCases.map { form in
             let isEncoded = form == .percentEncoded || form == .base64 || form == .jsonEscapedWhole
@@ -54,7 +54,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Those that can be user info.
+    /// The secrets that can be user info.
     static var ofUserInfo: [PlantedSecret] {
         [
             PlantedSecret(.raw, core: ":;,=+!$*"), PlantedSecret(.percentEncoded),
@@ -62,7 +62,7 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    /// What stands within a JSON string for the text; forms that are escaped already are taken as they are.
+    /// The text as it appears in a JSON string; forms that are already escaped stay unchanged.
     var inJSON: String {
         form == .jsonEscaped || form == .jsonEscapedWhole ? text : Self.jsonEscaped(text)
     }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// A secret stands in one place of a request and of the answer; no text that the library makes holds it.
+/// A secret is in one place of a request and of the response; no text of the library contains it.
 @Suite struct PlantedSecretTests {
     static let headerNames = [
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
@@ -142,7 +142,7 @@ extension ApiRequest {
     fileprivate var data: Data? { try? body.data() }
 }
 
-/// What `print` and `dump` of the values themselves show.
+/// `print` and `dump` of the values themselves show no secret.
 @Suite struct PrintedValueTests {
     private static let request: ApiRequest = {
         let url = URL(string: "http://user:hush@h/?token=hush&page=2") ?? URL(fileURLWithPath: "/")
@@ -164,7 +164,7 @@ extension ApiRequest {
 
     #if Curl && os(Linux)
     @Test func aTransportsConfigurationPrintsNoSecret() throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.proxy = .url(try #require(URL(string: "http://user:hush@proxy:3128/")))
         let file = URL(filePath: "/etc/client.pem")
         configuration.clientCertificate = .init(certificateFile: file, keyFile: file, password: "hush")

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What no text may hold: parts of the secret in each form.
+    /// Parts of the secret in each form; no text may contain them.
     private static let traces = [
         "sk-live", "zqk", "Omega", "sk%2Dlive",
         String(Data("xsk-live-9f".utf8).base64EncodedString().dropFirst(4).prefix(8)),
@@ -151,7 +151,7 @@ import Testing
             carrier
         )
         .observing(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
-        .observing(by: FailedCallCurl { line in lines.withLock { $0.append(line) } })
+        .observing(by: CallLog.curlOfFailedCalls { line in lines.withLock { $0.append(line) } })
         var put = request
         put.method = .put
         let error = try await Self.failure { [put] in _ = try await provider.response(for: put) }
@@ -267,7 +267,8 @@ import Testing
             let api = NetworkConnector(
                 environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: bearing,
-                router: Endpoint<String>.self
+                router: Endpoint<String>.self,
+                configuration: .patient
             )
             let error = try await Self.failure { _ = try await api.value(Model.self, at: Endpoint(path: "/p")) }
             #expect(error.description.contains("Incorrect API key provided: REDACTED."))

@@ -40,7 +40,7 @@ import Testing
                     " Authorization: Bearer \(secret.text)\n", " http://u:\(secret.text)@h/ ",
                     " Bearer \(secret.text) ",
                 ].randomElement(using: &random) ?? ""
-            // What follows is cut off at any place, within the field too.
+            // The text after the field is cut off at any place, also inside the field.
             let text = noise(&random) + field + noise(&random)
             let cut = String(
                 decoding: text.utf8.prefix(Int.random(in: 0...2 * text.utf8.count, using: &random)),

@@ -7,7 +7,7 @@ import Testing
 
 /// Where secrets are, for a caller that replaces them.
 @Suite struct SecretPlaceTests {
-    /// What comes of a text when each place gets the word that `redact` puts there.
+    /// The text with `redact`'s placeholder in each place.
     private func replaced(_ text: String, _ places: [Redactor.SecretPlace]) -> String {
         var bytes = Array(text.utf8)
         for place in places.reversed() {

@@ -50,7 +50,7 @@ import Testing
             inner
             .authenticating(by: .fixed(.apiKey(secret.text, inHeader: "Shop")), for: .origins(hosts[0]))
             .observing(by: CallLog(from: .debug) { reader.take([$1]) })
-            .observing(by: FailedCallCurl { reader.take([$0]) })
+            .observing(by: CallLog.curlOfFailedCalls { reader.take([$0]) })
             .observing(by: reader)
         var url = try #require(URLComponents(string: "http://one.example.com/p"))
         url.user = secret.text

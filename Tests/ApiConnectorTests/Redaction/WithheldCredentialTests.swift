@@ -7,9 +7,9 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// A wrapper sees each hop of a call; what it sets in each request goes to the connection's own origin only.
+/// A wrapper sees each hop of a call, but the fields that it sets go only to the connection's own origin.
 @Suite struct WithheldCredentialTests {
-    /// How a wrapper of a user's own puts a secret into every request.
+    /// The place where a user's wrapper puts a secret in every request.
     enum Wrapping: CaseIterable {
         case authorization, cookie, proxyAuthorization, apiKey, queryItem, userInfo, allAtOnce
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// What the servers get when the connection's own redirects to a location.
+    /// The requests that the servers get when the connection's own server redirects to a location.
     private func sent(
         _ wire: Wire,
         _ location: (ScriptedWeb) -> String,
@@ -95,7 +95,7 @@ import Testing
                 "\($0.away)/end"
             } _: {
                 $0.setCredentials(for: scope) { $0.headers[.authorization] = "Bearer hush" }
-                // Another one is for nobody.
+                // The secret goes to no other origin.
                 $0.headers["X-Api-Key"] = $0.isToOwnOrigin == true ? nil : "secret"
             }
             let shown = requests.map { $0.contains("hush") }

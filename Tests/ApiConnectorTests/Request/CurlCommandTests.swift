@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import TestSupport
 import Testing
 
 #if os(macOS) || os(Linux)
@@ -61,7 +62,7 @@ import Testing
         #expect(call.input == data)
     }
 
-    @Test func passesWhatCurlWouldReadInItsOwnWay() throws {
+    @Test func disablesCurlsOwnSyntax() throws {
         let globs = try FakeCurl.run(try request("http://[::1]/a").curlCommand())
         #expect(globs.arguments == ["--globoff", "--url", "http://[::1]/a"])
         let dots = try FakeCurl.run(try request("http://h/a/../b").curlCommand())
@@ -123,7 +124,7 @@ private struct FakeCurl {
     let arguments: [String]
     let input: Data
 
-    /// What curl would send.
+    /// The body that curl would send.
     var body: Data {
         arguments.suffix(2).first == "--data-binary" ? input : Data((arguments.last ?? "").utf8)
     }

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import Foundation
 import Testing
 
 @Suite struct HeaderPrecedenceTests {
@@ -23,6 +24,7 @@ import Testing
         try await api.send(at: route, options: CallOptions(headers: ["X-4": "call"]))
         #expect(seen.events == [["place", "route", "connection", "call"]])
     }
+
     /// Sends a POST with a JSON body from places that set header fields, and returns what the transport gets.
     private func sent(
         _ name: HTTPHeaders.Name,
@@ -85,5 +87,72 @@ import Testing
         let api = NetworkConnector(environment: Place(), provider: provider, router: Endpoint<ApiPath>.self)
         try await api.send(at: Endpoint("/a"), options: CallOptions(headers: ["X-1": "call", "X-2": "call"]))
         #expect(seen.events == [["outer", "inner"]])
+    }
+
+    private static let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .zero)
+
+    /// Reads a stream whose first response breaks off, and returns what the transport gets.
+    private func sent<Element>(
+        _ names: [HTTPHeaders.Name],
+        call: HTTPHeaders,
+        reading format: StreamFormat<Element>,
+        from first: TestConnectorResponse,
+        then second: TestConnectorResponse
+    ) async throws -> [[String?]] {
+        let seen = EventLog<[String?]>()
+        let api = NetworkConnector(
+            environment: Place(),
+            provider: TestConnector { request in
+                seen.note(names.map { request.headers[$0] })
+                return seen.events.count == 1 ? first : second
+            },
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: ManualClock())
+        )
+        let stream = api.stream(
+            of: Element.self,
+            at: Endpoint("/a"),
+            as: format.resuming(Self.policy),
+            options: CallOptions(headers: call)
+        )
+        for try await _ in stream {}
+        return seen.events
+    }
+
+    @Test func theIDOfTheLastEventReplacesThatOfTheCall() async throws {
+        let events = TestConnectorResponse.chunks(
+            [Data("id: 7\ndata: a\n\n".utf8)],
+            headers: ["Content-Type": "text/event-stream"]
+        )
+        let lost = ApiConnectorError(.connectionLost, "it broke")
+        let sent = try await sent(
+            ["Last-Event-ID"],
+            call: ["Last-Event-ID": "5"],
+            reading: StreamFormat<ServerSentEvent>.events,
+            from: events.failing(.afterByteCount(15), with: lost),
+            then: .status(204)
+        )
+        #expect(sent == [["5"], ["7"]])
+    }
+
+    @Test(arguments: [nil, "gzip"])
+    func theRestOfABodyIsAskedForWithTheCallsOwnCoding(_ coding: String?) async throws {
+        let first = TestConnectorResponse.chunks([Data("1\n2\n".utf8)], headers: ["ETag": "\"1\""])
+        let lost = ApiConnectorError(.connectionLost, "it broke")
+        var call: HTTPHeaders = [.ifRange: "\"0\""]
+        call[.acceptEncoding] = coding
+        let sent = try await sent(
+            [.acceptEncoding, .range, .ifRange],
+            call: call,
+            reading: StreamFormat<Int>.jsonLines,
+            from: first.failing(.afterByteCount(2), with: lost),
+            then: .chunks(
+                [Data("2\n".utf8)],
+                status: 206,
+                headers: ["Content-Range": "bytes 2-3/4", "ETag": "\"1\""]
+            )
+        )
+        let expected = coding ?? "identity"
+        #expect(sent == [[expected, nil, "\"0\""], [expected, "bytes=2-", "\"1\""]])
     }
 }

@@ -59,7 +59,7 @@ import Testing
         #expect(error.request?.url == "http://localhost:80/me")
     }
 
-    @Test func aCancelledCallDoesNotWaitForTheDecoder() async throws {
+    @Test func aCanceledCallDoesNotWaitForTheDecoder() async throws {
         let call = Locked<Task<Result<Void, ApiConnectorError>, Never>?>(nil)
         let isSet = Gate()
         let task = Task {

@@ -31,7 +31,7 @@ import Testing
             #"{"data":null,"error":{"code":7,"message":"no such user"}}"#,
         ]
     )
-    func anErrorIsAnErrorWhateverTheStatus(_ status: Int, _ text: String) async throws {
+    func anErrorIsAnErrorInEveryStatus(_ status: Int, _ text: String) async throws {
         let api = CannedConnection(Coded.self, answering: text, status: HTTPStatus(rawValue: status))
         let error = try await failure { () throws(ApiConnectorError) in try await api.value(Item.self, at: Enveloped())
         }

@@ -27,13 +27,13 @@ import Testing
     }
 
     @Test(arguments: [200, 201, 300, 404, 500])
-    func errorsAreFoundWhateverTheStatus(_ status: Int) async {
+    func errorsAreFoundInEveryStatus(_ status: Int) async {
         let found = await words(OrderEnvelope.self, #"{"errors":[{"id":"bad"}]}"#, HTTPStatus(rawValue: status))
         #expect(found == #"errors [["id": "bad"]] in \#(status)"#)
     }
 
     @Test(arguments: ["text/html", nil])
-    func errorsAreFoundWhateverTheMediaType(_ type: String?) async {
+    func errorsAreFoundInEveryMediaType(_ type: String?) async {
         #expect(
             await words(OrderEnvelope.self, #"{"errors":[{"id":"bad"}]}"#, type: type)
                 == #"errors [["id": "bad"]] in 200"#
@@ -124,7 +124,8 @@ import Testing
         let api = NetworkConnector(
             environment: web.place,
             provider: web.provider,
-            router: Enveloped<OrderEnvelope>.self
+            router: Enveloped<OrderEnvelope>.self,
+            configuration: .patient
         )
         var found: [String] = []
         for path in ["/good", "/bad", "/broken"] {

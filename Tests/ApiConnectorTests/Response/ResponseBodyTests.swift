@@ -59,23 +59,23 @@ import Testing
         #expect(error?.detail == "the body was already read, and can be read only once; collect it to use it twice")
     }
 
-    @Test func isCancelledWhenItIsReleased() async throws {
-        try await confirmation { cancelled in
-            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { cancelled() })
+    @Test func isCanceledWhenItIsReleased() async throws {
+        try await confirmation { canceled in
+            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { canceled() })
             for try await _ in body { break }
         }
     }
 
-    @Test func isNotCancelledAfterItsEnd() async throws {
-        try await confirmation(expectedCount: 0) { cancelled in
-            let body = ResponseBody(pulling: { nil }, cancel: { cancelled() })
+    @Test func isNotCanceledAfterItsEnd() async throws {
+        try await confirmation(expectedCount: 0) { canceled in
+            let body = ResponseBody(pulling: { nil }, cancel: { canceled() })
             _ = try await body.collect(upTo: 10)
         }
     }
 
-    @Test func isCancelledPastTheLimit() async throws {
-        await confirmation { cancelled in
-            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { cancelled() })
+    @Test func isCanceledPastTheLimit() async throws {
+        await confirmation { canceled in
+            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { canceled() })
             _ = try? await body.collect(upTo: 1)
         }
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(error?.kind == .stalled)
     }
 
-    @Test func endsAtOnceWhenItsReaderIsCancelled() async throws {
+    @Test func endsAtOnceWhenItsReaderIsCanceled() async throws {
         let (silence, source) = AsyncStream.makeStream(of: Data.self)
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let body = ResponseBody(

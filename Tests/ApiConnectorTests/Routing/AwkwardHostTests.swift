@@ -31,8 +31,8 @@ import Testing
         .init("a?b", "http://a%3Fb:80/me", "a question mark would start the query"),
         .init("a#b", "http://a%23b:80/me", "a number sign would start the fragment"),
         .init("user@other", "http://user%40other:80/me", "an at sign would name another host"),
-        .init("other:8080", "http://other%3A8080:80/me", "a port has a property of its own"),
-        .init("http://other", "http://http%3A%2F%2Fother:80/me", "a scheme has a property of its own"),
+        .init("other:8080", "http://other%3A8080:80/me", "a port has its own property"),
+        .init("http://other", "http://http%3A%2F%2Fother:80/me", "a scheme has its own property"),
         .init("a b", "http://a%20b:80/me", "a space"),
         .init(" a", "http://%20a:80/me", "a space in front"),
         .init("a\r\nb", "http://a%0D%0Ab:80/me", "a line break would end the field Host"),
@@ -48,9 +48,9 @@ import Testing
         .init("\u{AD}", "http://%C2%AD:80/me", "a soft hyphen alone, of which IDNA leaves nothing"),
         .init("::1]", "http://%3A%3A1%5D:80/me", "half of the brackets"),
         .init("[::1", "http://%5B%3A%3A1:80/me", "the other half"),
-        .init("[a]", "http://%5Ba%5D:80/me", "brackets round a name"),
+        .init("[a]", "http://%5Ba%5D:80/me", "brackets around a name"),
         .init("fe80::1%eth0", "http://fe80%3A%3A1%25eth0:80/me", "a zone, which no URL on the wire may hold"),
-        .init("::1\0", "http://%3A%3A1%00:80/me", "an address with NUL behind it"),
+        .init("::1\0", "http://%3A%3A1%00:80/me", "an address followed by NUL"),
         .init("a,b;c=d", "http://a%2Cb%3Bc%3Dd:80/me", "sub-delimiters, which are no name's"),
     ]
 

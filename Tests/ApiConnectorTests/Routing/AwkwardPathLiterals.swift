@@ -23,9 +23,9 @@ extension AwkwardText where Input == ApiPath {
         .init(
             "a:b;c@d,e",
             "http://api.example.com:80/a:b;c@d,e",
-            "what separates parts of an authority or a parameter"
+            "separators of the parts of an authority or a parameter"
         ),
-        .init("[]{}|^`<>", "http://api.example.com:80/%5B%5D%7B%7D%7C%5E%60%3C%3E", "what no URL may hold as it is"),
+        .init("[]{}|^`<>", "http://api.example.com:80/%5B%5D%7B%7D%7C%5E%60%3C%3E", "characters to encode"),
         .init("-._~", "http://api.example.com:80/-._~", "what RFC 3986 calls unreserved"),
         .init("...", "http://api.example.com:80/...", "three dots are a plain name"),
         .init("..a", "http://api.example.com:80/..a", "a name that begins with two dots"),
@@ -46,7 +46,7 @@ extension AwkwardText where Input == ApiPath {
         .init(
             "\u{37E}",
             "http://api.example.com:80/%CD%BE",
-            "a Greek question mark is equivalent to a semicolon, and is none"
+            "a Greek question mark is equivalent to a semicolon, but is not a semicolon"
         ),
         .init("\u{FF0F}", "http://api.example.com:80/%EF%BC%8F", "a fullwidth slash is no slash"),
         .init("\u{202E}", "http://api.example.com:80/%E2%80%AE", "a mark that turns the text around"),

@@ -23,12 +23,12 @@ extension AwkwardText where Input == String {
         .init(
             "a:b;c@d,e",
             "http://api.example.com:80/v/a%3Ab%3Bc%40d%2Ce/end",
-            "what separates parts of an authority or a parameter"
+            "separators of the parts of an authority or a parameter"
         ),
         .init(
             "[]{}|^`<>",
             "http://api.example.com:80/v/%5B%5D%7B%7D%7C%5E%60%3C%3E/end",
-            "what no URL may hold as it is"
+            "characters to encode"
         ),
         .init("-._~", "http://api.example.com:80/v/-._~/end", "what RFC 3986 calls unreserved"),
         .init("...", "http://api.example.com:80/v/.../end", "three dots are a plain name"),
@@ -50,7 +50,7 @@ extension AwkwardText where Input == String {
         .init(
             "\u{37E}",
             "http://api.example.com:80/v/%CD%BE/end",
-            "a Greek question mark is equivalent to a semicolon, and is none"
+            "a Greek question mark is equivalent to a semicolon, but is not a semicolon"
         ),
         .init("\u{FF0F}", "http://api.example.com:80/v/%EF%BC%8F/end", "a fullwidth slash is no slash"),
         .init("\u{202E}", "http://api.example.com:80/v/%E2%80%AE/end", "a mark that turns the text around"),

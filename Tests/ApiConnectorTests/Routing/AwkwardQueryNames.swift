@@ -23,12 +23,12 @@ extension AwkwardText where Input == String {
         .init(
             "a:b;c@d,e",
             "http://api.example.com:80/q?a%3Ab%3Bc%40d%2Ce=1",
-            "what separates parts of an authority or a parameter"
+            "separators of the parts of an authority or a parameter"
         ),
         .init(
             "[]{}|^`<>",
             "http://api.example.com:80/q?%5B%5D%7B%7D%7C%5E%60%3C%3E=1",
-            "what no URL may hold as it is"
+            "characters to encode"
         ),
         .init("-._~", "http://api.example.com:80/q?-._~=1", "what RFC 3986 calls unreserved"),
         .init("...", "http://api.example.com:80/q?...=1", "three dots are a plain name"),
@@ -50,7 +50,7 @@ extension AwkwardText where Input == String {
         .init(
             "\u{37E}",
             "http://api.example.com:80/q?%CD%BE=1",
-            "a Greek question mark is equivalent to a semicolon, and is none"
+            "a Greek question mark is equivalent to a semicolon, but is not a semicolon"
         ),
         .init("\u{FF0F}", "http://api.example.com:80/q?%EF%BC%8F=1", "a fullwidth slash is no slash"),
         .init("\u{202E}", "http://api.example.com:80/q?%E2%80%AE=1", "a mark that turns the text around"),

@@ -23,12 +23,12 @@ extension AwkwardText where Input == String {
         .init(
             "a:b;c@d,e",
             "http://api.example.com:80/q?n=a%3Ab%3Bc%40d%2Ce",
-            "what separates parts of an authority or a parameter"
+            "separators of the parts of an authority or a parameter"
         ),
         .init(
             "[]{}|^`<>",
             "http://api.example.com:80/q?n=%5B%5D%7B%7D%7C%5E%60%3C%3E",
-            "what no URL may hold as it is"
+            "characters to encode"
         ),
         .init("-._~", "http://api.example.com:80/q?n=-._~", "what RFC 3986 calls unreserved"),
         .init("...", "http://api.example.com:80/q?n=...", "three dots are a plain name"),
@@ -50,7 +50,7 @@ extension AwkwardText where Input == String {
         .init(
             "\u{37E}",
             "http://api.example.com:80/q?n=%CD%BE",
-            "a Greek question mark is equivalent to a semicolon, and is none"
+            "a Greek question mark is equivalent to a semicolon, but is not a semicolon"
         ),
         .init("\u{FF0F}", "http://api.example.com:80/q?n=%EF%BC%8F", "a fullwidth slash is no slash"),
         .init("\u{202E}", "http://api.example.com:80/q?n=%E2%80%AE", "a mark that turns the text around"),

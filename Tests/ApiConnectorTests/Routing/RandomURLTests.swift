@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 @Suite struct RandomURLTests {
-    /// What came back of a text that was put in; `problem` says what is wrong, if anything is.
+    /// The segments that a path should have.
     private static func segments(of text: String) -> [[UInt8]] {
         guard !text.isEmpty else { return [] }
         let bytes = Array(text.utf8)

@@ -67,7 +67,7 @@ import Testing
                 Untyped(body: ["A": 1]),
                 "body has the type Optional<Dictionary<String, Any>>; declare it as RequestBody"
             ),
-            // Of the static type: what the values happen to be does not matter.
+            // The static type decides, not the values.
             (
                 Untyped(headers: ["A": "1"]),
                 "headers has the type Optional<Dictionary<String, Any>>; declare it as HTTPHeaders"

@@ -71,12 +71,12 @@ private struct Api: Sendable {
 
     @Test func theLaunchArgumentSelects() throws {
         #expect(throws: Never.self) { try Api(launchedWith: ["program"], [:]) }
-        #expect(throws: LaunchSeedError.self) { try Api(launchedWith: ["program", "--seeded"], [:]) }
+        #expect(throws: FixtureError.self) { try Api(launchedWith: ["program", "--seeded"], [:]) }
     }
 
     @Test func aSeedThatCannotBeReadIsAClearErrorAtLaunch() throws {
         let environment = [LaunchSeed.variable: #"{"userId": "plokmijn"}"#]
-        let error = try #require(throws: LaunchSeedError.self) {
+        let error = try #require(throws: FixtureError.self) {
             try Api(launchedWith: ["program", "--seeded"], environment)
         }
         #expect(error.description == #"The launch seed is refused: it is not a seed: "{\"userId\": \"plokmijn\"}"."#)

@@ -52,7 +52,10 @@ private struct Api<Provider: DataRequestType>: ApiConnectionType {
 
     let environment: Place
     let provider: Provider
-    let configuration = ConnectionConfiguration(headers: ["Accept": "application/json", "X-Client": "1"])
+    let configuration = ConnectionConfiguration(
+        headers: ["Accept": "application/json", "X-Client": "1"],
+        timeouts: .unlimited
+    )
 
     @discardableResult
     func getUserInfo(

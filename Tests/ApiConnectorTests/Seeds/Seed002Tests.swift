@@ -41,7 +41,7 @@ private actor PugList<Provider: DataRequestType> {
     private let api: NetworkConnector<Provider, PugRouter>
 
     init(_ provider: Provider, at place: Place = Place()) {
-        api = NetworkConnector(environment: place, provider: provider)
+        api = NetworkConnector(environment: place, provider: provider, configuration: .patient)
     }
 
     func refresh() async {
@@ -174,7 +174,7 @@ enum MockPlace: Sendable {
         case .proxy:
             let port = try ScriptServer(script).port
             #if Curl && os(Linux)
-            var configuration = CurlConfiguration()
+            var configuration = CurlConfiguration.patient
             configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(port)")))
             return PugList(AnyProvider(CurlProvider(configuration: configuration)))
             #else

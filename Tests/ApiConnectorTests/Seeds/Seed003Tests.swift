@@ -37,10 +37,10 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
     let api: NetworkConnector<Provider, OrderRouter>
 
     init(_ provider: Provider, at place: Place = Place()) {
-        api = NetworkConnector(environment: place, provider: provider)
+        api = NetworkConnector(environment: place, provider: provider, configuration: .patient)
     }
 
-    /// What a person reads.
+    /// The text that a person reads.
     func create(_ order: Order) async -> String {
         switch await api.outcome(Receipt.self, at: .create(order)) {
         case .success(let receipt): "ordered as \(receipt.orderId)"

@@ -19,6 +19,7 @@ private struct ApiConnection<Provider: DataRequestType>: ApiConnectionType {
 
     let environment: Environment = .test
     let provider: Provider
+    var configuration = ConnectionConfiguration()
 
     func allPosts(for date: Date) -> ResponseStream<[Post]> {
         stream(at: .posts(for: date))
@@ -88,7 +89,10 @@ private typealias TestConnection<Responses: ResponseProvider> = ApiConnection<Te
     @Test(arguments: Wire.sockets)
     func theSameConnectionTypeTalksToARealServer(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { _ in .json(#"[{"title":"Hello","description":"The first one"}]"#) }
-        let api = ApiConnection(provider: Rerouting(wrapped: web.provider, home: web.home))
+        let api = ApiConnection(
+            provider: Rerouting(wrapped: web.provider, home: web.home),
+            configuration: .patient
+        )
         var seen: [[Post]] = []
         for try await posts in api.allPosts(for: .seedDay) { seen.append(posts) }
         #expect(seen == [[.sample]])

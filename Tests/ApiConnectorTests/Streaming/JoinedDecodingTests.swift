@@ -17,8 +17,9 @@ import Testing
 
     private typealias Found = (elements: [String], error: String?)
 
-    /// What a format makes of chunks, elements and error as text; with something in its user info, a decoder is asked
-    /// for each element by itself.
+    /// The elements and the error that a format reads from chunks, as text.
+    ///
+    /// If its user info is not empty, the decoder decodes each element separately.
     private static func read<Element: Sendable>(
         _ format: StreamFormat<Element>,
         _ chunks: [Data],
@@ -75,7 +76,7 @@ import Testing
     @Test(arguments: [
         "1,2,3", "\"a,b\",\"]\",\"[\\\"\"", "null,null", "true,false", "[],[[1,2],[3]],{\"a\":{}}", "1.5e3,-0,12e-1",
     ])
-    func takesWhatJSONHas(_ elements: String) async throws {
+    func acceptsAllJSON(_ elements: String) async throws {
         let text = Data("[\(elements)]".utf8)
         let whole = try JSONDecoder().decode([JSONValue?].self, from: text)
         let found = await ApiConnectorTests.elements(of: JSONValue?.self, .elements, in: [text])
@@ -125,7 +126,7 @@ import Testing
         #expect(found.error?.kind == .decodingFailed)
     }
 
-    /// What its maker sees of where it stands.
+    /// Records the coding path that its initializer sees.
     private struct Placed: Decodable, Sendable {
         let path: [String]
 

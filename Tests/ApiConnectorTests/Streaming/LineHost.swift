@@ -15,9 +15,9 @@ struct LineHost {
     struct Answer: Sendable {
         var status = 200
         var fields = [("ETag", "\"v1\"")]
-        /// What is announced.
+        /// The announced body.
         var whole: Substring
-        /// How many bytes of it come; all by default.
+        /// The number of bytes that are sent; all by default.
         var byteCount: Int?
 
         /// The whole body, broken off after `byteCount` bytes.
@@ -25,7 +25,7 @@ struct LineHost {
             Answer(fields: fields, whole: body[...], byteCount: byteCount)
         }
 
-        /// What a server sends of the body from a byte on.
+        /// A 206 with the body from a byte on.
         static func rest(
             from offset: Int,
             upTo byteCount: Int? = nil,

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a format makes of a body that arrives in chunks.
+/// The elements that a format reads from a body that arrives in chunks.
 func elements<Element: Sendable>(
     of type: Element.Type = Element.self,
     _ format: StreamFormat<Element>,

@@ -32,7 +32,7 @@ import Testing
             try drain()
             return (records, offsets, nil)
         } catch {
-            #expect((try? splitter.next()) == .some(nil), "nothing comes behind an error")
+            #expect((try? splitter.next()) == .some(nil), "nothing comes after an error")
             return (records, offsets, error)
         }
     }

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func isCancelledWhileItWaits(_ wire: Wire) async throws {
+    func isCanceledWhileItWaits(_ wire: Wire) async throws {
         let server = try host.server([.ended("data: 1\n\n")])
         let api = host.connection(to: server, over: wire)
         let loop = Task { () async throws(ApiConnectorError) -> [Int] in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What goes on where a stream of events ends or breaks off, and what does not.
+/// Which streams of events resume after an end or a lost connection, and which do not.
 @Suite struct ResumedEventTests {
     private let host = EventHost()
 
@@ -26,7 +26,7 @@ import Testing
         )
         #expect(found.error == nil)
         #expect(found.elements == [1, 2, 3, 4])
-        // What the server asks for, and half of a second.
+        // The time that the server asks for, plus half a second.
         #expect(found.waits == [.milliseconds(3500), .milliseconds(3500), .milliseconds(3500)])
         #expect(server.requests.map { $0.header("Last-Event-ID") } == [nil, "b", "d", nil])
         #expect(server.errors.isEmpty)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A stream that is resumed is a retry: one policy, one back-off, one budget, one history.
-@Suite(.timeLimit(.minutes(1))) struct ResumedRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumedRetryTests {
     private enum Answer: Sendable {
         case events(String)
         case status(HTTPStatus, HTTPHeaders = HTTPHeaders())

@@ -121,7 +121,7 @@ import Testing
 
 extension ServerSentEvent {
     fileprivate func printed(_ end: String) -> String {
-        // Not by `split`: CR LF and a combining mark behind an LF make other characters.
+        // Not by `split`: CR LF and a combining mark after an LF make other characters.
         let lines = data.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }

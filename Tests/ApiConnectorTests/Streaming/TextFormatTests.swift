@@ -21,7 +21,7 @@ import Testing
         var random = SplitMix64.printed()
         var texts = HostileText(random)
         for _ in 0..<SplitMix64.caseCount / 20 {
-            // What ends a line, and a mark at the very start, are no part of one.
+            // Line endings, and a byte order mark at the start, are not part of a line.
             let lines = (0..<Int.random(in: 0...5, using: &random)).map { _ in
                 String(
                     String.UnicodeScalarView(

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func isNotResumedIfItIsCompressed() async throws {
-        // Never decoded, as a transport of a user's own may hand it on.
+        // The body is never decoded, as a user's transport may deliver it.
         let chunks = Locked([Data("1\n".utf8)])
         let body = ResponseBody(
             pulling: { () async throws(ApiConnectorError) in

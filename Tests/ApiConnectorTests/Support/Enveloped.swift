@@ -14,7 +14,7 @@ struct Enveloped<EnvelopeType: ApiEnvelope>: ApiRouter {
     var body = RequestBody.empty
 }
 
-/// What the backends of these tests return.
+/// The model that the backends of these tests return.
 struct Item: Codable, Equatable {
     let id: Int
 }
@@ -38,7 +38,7 @@ extension NetworkConnector where Router.EnvironmentType == Place, Provider == Te
     }
 }
 
-/// What a call fails with.
+/// The error of a call that fails.
 func failure<Value>(
     _ call: () async throws(ApiConnectorError) -> Value
 ) async throws -> ApiConnectorError {

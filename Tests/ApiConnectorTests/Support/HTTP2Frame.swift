@@ -20,7 +20,7 @@ struct HTTP2Frame: Sendable {
     }
 
     static let settings = HTTP2Frame(type: 4)
-    static let settingsAcknowledgement = HTTP2Frame(type: 4, flags: 1)
+    static let settingsAcknowledgment = HTTP2Frame(type: 4, flags: 1)
 
     /// A whole response: the head is `:status: 200` from HPACK's static table.
     static func ok(_ stream: UInt32) -> HTTP2Frame {
@@ -53,7 +53,7 @@ extension LoopbackConnection {
             _ = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
             let stream = head[5...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             switch head[3] {
-            case 4 where head[4] & 1 == 0: try send(HTTP2Frame.settingsAcknowledgement.bytes)
+            case 4 where head[4] & 1 == 0: try send(HTTP2Frame.settingsAcknowledgment.bytes)
             case 0 where head[4] & 1 != 0, 1 where head[4] & 1 != 0: try onRequest(stream)
             default: break
             }

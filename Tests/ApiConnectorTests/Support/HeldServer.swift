@@ -42,13 +42,13 @@ final class HeldServer: DataRequestType {
     private let state = Locked(State())
     private let arrivals = EventLog<Int>()
 
-    /// What was sent, in order.
+    /// The sent requests, in order.
     var requests: [ApiRequest] { state.withLock { $0.exchanges.map(\.request) } }
 
-    /// The numbers of those that wait for an answer.
+    /// The numbers of the requests that wait for an answer.
     var held: [Int] { state.withLock { $0.numbers(where: \.isHeld) } }
 
-    /// The numbers of those that are not over.
+    /// The numbers of the requests that have not ended.
     var open: [Int] { state.withLock { $0.numbers(where: \.isOpen) } }
 
     /// How many were open at the same time at most, by host.
@@ -84,7 +84,7 @@ final class HeldServer: DataRequestType {
         body.resume(with: kind.map { .failure(ApiConnectorError($0, "it broke off")) } ?? .success(()))
     }
 
-    /// From now on every request is answered at once, and so are those that are held.
+    /// Answers all held requests and all later requests at once.
     func calmDown() {
         let numbers = state.withLock { state in
             state.isCalm = true
@@ -129,7 +129,7 @@ final class HeldServer: DataRequestType {
             },
             cancel: { [self] in
                 close(number)
-                exchange.body.resume(with: .failure(ApiConnectorError(.cancelled, "it was let go")))
+                exchange.body.resume(with: .failure(ApiConnectorError(.cancelled, "the body was released")))
             }
         )
         return ApiResponse(to: request, status: 200, body: body)
@@ -190,18 +190,6 @@ extension ApiRequest {
         return request
     }
 
-    /// What it asks for, and as whom.
+    /// The path and the user of the request.
     var subject: String { "\(url.path()) as \(headers[.authorization] ?? "nobody")" }
-}
-
-/// Lets others go on until something is so; an issue where it is not in two minutes.
-func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () async -> Bool) async {
-    let end = ContinuousClock.now + .seconds(120)
-    while await !isSo() {
-        guard ContinuousClock.now < end else {
-            Issue.record("it has not come about", sourceLocation: location)
-            return
-        }
-        await Task.yield()
-    }
 }

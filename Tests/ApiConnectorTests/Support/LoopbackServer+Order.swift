@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 
 extension LoopbackServer {
-    /// A server that answers one request a connection, in order; further ones are hung up on.
+    /// A server that answers one request per connection, in order, and closes further connections.
     static func answering<Answer: Sendable>(
         _ answers: [Answer],
         _ send: @escaping @Sendable (Answer, LoopbackConnection) throws -> Void

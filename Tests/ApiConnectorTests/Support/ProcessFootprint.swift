@@ -5,7 +5,7 @@
 #if os(Linux)
 import ApiConnector
 
-/// What this process holds of what a leak would add to.
+/// The file descriptors, threads and memory of this process, to detect leaks.
 struct ProcessFootprint: CustomStringConvertible {
     private var descriptorCount: Int
     private var threadCount: Int

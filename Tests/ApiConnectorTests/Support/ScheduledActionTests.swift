@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a time source is asked to run at a time.
+/// Actions that a time source runs at a given time.
 @Suite(.timeLimit(.minutes(10))) struct ScheduledActionTests {
     @Test func runsAtItsTime() async throws {
         let clock = ManualClock()

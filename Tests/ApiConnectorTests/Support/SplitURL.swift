@@ -5,7 +5,7 @@
 /// A URL's text taken apart by RFC 3986's rules and nothing of Foundation's or the library's.
 struct SplitURL {
     let scheme: String
-    /// What stands before the port, as it is written.
+    /// The text before the port, as it is written.
     let host: String
     let port: String?
     /// The path's segments as they are written; none for an empty path.
@@ -48,7 +48,7 @@ struct SplitURL {
         }
     }
 
-    /// The bytes behind the escapes; nil for a broken escape.
+    /// The unescaped bytes; nil for a broken escape.
     static func decoded(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -21,10 +21,10 @@ final class SynchronousClock: TimeSource {
         return { [weak self] in self?.cancelAction.withLock { $0 }?() }
     }
 
-    /// Runs an action each time something that was scheduled is taken back.
+    /// Runs an action each time a scheduled action is canceled.
     ///
-    /// What was taken back runs all the same.
-    func whenCancelled(_ action: @escaping @Sendable () -> Void) {
+    /// The canceled action still runs.
+    func whenCanceled(_ action: @escaping @Sendable () -> Void) {
         cancelAction.withLock { $0 = action }
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an exchange's times say, and where they are found.
+/// The times of an exchange, and the places that have them.
 @Suite struct TransportTimesTests {
     private typealias Route = Endpoint<ApiPath>
 
@@ -40,6 +40,17 @@ import Testing
         for (number, phase) in TransportTimes.Phase.allCases.enumerated() { times[phase] = .seconds(number) }
         #expect(TransportTimes.Phase.allCases.map { times[$0] } == (0..<7).map { .seconds($0) })
         #expect(times.total == .seconds(21))
+    }
+
+    @Test func aProviderThatLetsARequestWaitAddsToTheTransportsWait() {
+        let inner = TransportTimesRecord()
+        let outer = inner.adding(wait: .seconds(2)).adding(wait: .seconds(1))
+        #expect(outer.times?[.waiting] == .seconds(3))
+        outer.update { $0[.waiting] = .milliseconds(500) }
+        inner.update { $0[.receiving] = .seconds(4) }
+        #expect(outer.times?[.waiting] == .milliseconds(3_500))
+        #expect(outer.times?.total == .milliseconds(7_500))
+        #expect(inner.times?.total == .milliseconds(4_500))
     }
 
     @Test func namesOfProtocolsAreVersions() {

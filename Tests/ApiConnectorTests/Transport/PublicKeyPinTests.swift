@@ -2,6 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import TestSupport
 import Testing
 
 @testable import ApiConnector
@@ -26,13 +27,13 @@ import Testing
     }
 
     #if os(macOS) || os(Linux)
-    /// What a system that returns bare keys needs before them, against what openssl writes.
+    /// Compares the header that the library puts before a bare key with openssl's output.
     @Test(arguments: [
         ("RSA", "rsa_keygen_bits:2048"), ("RSA", "rsa_keygen_bits:3072"), ("RSA", "rsa_keygen_bits:4096"),
         ("EC", "ec_paramgen_curve:P-256"), ("EC", "ec_paramgen_curve:P-384"), ("EC", "ec_paramgen_curve:P-521"),
     ])
     func putsItsHeaderBeforeABareKey(_ algorithm: String, _ option: String) throws {
-        // The whole key information of one key, and behind it, for RSA, the bare key.
+        // The whole key information of one key, followed by the bare key for RSA.
         let bare = algorithm == "RSA" ? "echo \"$key\" | openssl rsa -RSAPublicKey_out -outform der" : "true"
         let shell = try Shell(
             "key=$(openssl genpkey -algorithm \(algorithm) -pkeyopt \(option)) && "
@@ -40,7 +41,7 @@ import Testing
         )
         let both = shell.rest()
         try #require(shell.end() == 0)
-        // RSA: four bytes of tag and length, and what they say; a point: what its curve needs.
+        // RSA: four bytes of tag and length, then as many bytes as the length says. A point: its curve sets the length.
         let length = 4 + Int(both[2]) << 8 + Int(both[3])
         let byteCount = ["P-256": 65, "P-384": 97, "P-521": 133][String(option.suffix(5))] ?? both.count - length
         let (whole, key) = (algorithm == "RSA" ? both.prefix(length) : both, both.suffix(byteCount))

@@ -158,7 +158,7 @@ import Testing
     #endif
 
     #if Curl && os(Linux)
-    @Test func aProxyOfTheConfigurationIsUsedWhateverNoProxySays() async {
+    @Test func aProxyOfTheConfigurationIsUsedDespiteNoProxy() async {
         await #expect(processExitsWith: .success) {
             setenv("no_proxy", "*", 1)
             let proxy = try LoopbackServer.responding { .text($0.target) }

@@ -14,13 +14,13 @@ import Testing
             return URLSessionProvider(configuration: configuration)
         }
         let exclusions = URLSessionProvider.conformanceExclusions
-        let report = await target.check(excluding: exclusions, within: .seconds(180))
+        let report = await target.check(excluding: exclusions, within: .seconds(600))
         #expect(report.isPassed, "\(report)")
         #expect(report.exclusions.count == exclusions.count)
     }
 
     #if canImport(FoundationNetworking)
-    /// Without those that end the process, and those that end one way or the other.
+    /// Without the cases that end the process, and without the cases whose result varies.
     @Test(arguments: [
         "sends a repeated header field once for each value", "keeps repeated header fields separate",
         "sends the first chunk of a source before the source ends",
@@ -79,7 +79,7 @@ import Testing
     #endif
 
     /// A task keeps its delegate, so the delegate must not keep what it was for.
-    @Test("M18: lets go of a request that is over") func releasesAFinishedRequest() async throws {
+    @Test("M18: releases a finished request") func releasesAFinishedRequest() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let gone = Gate("end of the route")
         let provider = URLSessionProvider(configuration: .ephemeral)
@@ -130,7 +130,7 @@ private struct TracedRoute: ApiRouter {
 #if canImport(FoundationNetworking)
 /// Counts how often it is asked.
 ///
-/// Unchecked, as its class is: what is its own is behind a lock.
+/// Unchecked, as its class is: a lock protects its own state.
 private final class CountingCache: URLCache, @unchecked Sendable {
     let count = Locked(0)
 

@@ -201,7 +201,7 @@ enum BringYourOwnTransport {
             try await api(BringYourOwnTransport.CallbackTransport(client: client)).send(at: .me, options: options)
         }
         _ = try await clock.nextSleep()
-        // What the client reports as it sends is progress: time moves only after that.
+        // The client reports progress while it sends. The time advances only after that.
         for await _ in client.sent.stream { break }
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }

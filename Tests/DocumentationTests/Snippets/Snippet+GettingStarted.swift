@@ -78,7 +78,7 @@ func gettingStarted(draft: Draft) async throws {
     api.start(on: .main) {
         try await $0.string(at: .me)
     } completion: { result in
-        print((try? result.get()) ?? "no answer")
+        print((try? result.get()) ?? "no response")
     }
     let today = try await api.value(.articles(for: .now))
     _ = today

@@ -93,7 +93,7 @@ enum HandlingErrors {
         let signed = ResponseValidation.standard.and(
             ResponseValidation { (response, body) throws(ApiConnectorError) in
                 guard response.headers.contains("X-Signature") else {
-                    throw ApiConnectorError(.other, "the answer is not signed", response: response, body: body)
+                    throw ApiConnectorError(.other, "the response is not signed", response: response, body: body)
                 }
             }
         )

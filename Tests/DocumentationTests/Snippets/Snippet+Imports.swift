@@ -5,7 +5,7 @@
 import ApiConnector
 import ApiConnectorTraffic
 
-/// What a file imports that uses a wrapper of the second module.
+/// The imports of a file that uses a wrapper of the second module.
 enum Imports {
     static let provider: some DataRequestType = SystemProvider().retrying().deduplicating()
 }

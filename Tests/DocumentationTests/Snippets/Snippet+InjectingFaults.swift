@@ -31,7 +31,7 @@ private enum TeaShop: ApiRouter {
     }
 }
 
-/// What a screen shows of a search.
+/// The search results that a screen shows.
 private actor TeaSearch<Provider: DataRequestType> {
     private let shop: NetworkConnector<Provider, TeaShop>
     private var typed = ""

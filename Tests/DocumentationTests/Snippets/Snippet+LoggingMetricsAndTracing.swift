@@ -22,7 +22,7 @@ enum LoggingMetricsAndTracing {
             .tracing()
             .observing(by: metrics)
             .observing(by: CallLog { level, line in write("\(level): \(line)") })
-            .observing(by: FailedCallCurl { command in write(command) })
+            .observing(by: CallLog.curlOfFailedCalls { command in write(command) })
         for (label, series) in metrics.snapshot {
             write("\(label.method) \(label.route) \(label.outcome): \(series.callCount)")
         }

@@ -17,8 +17,9 @@ enum MoreThanOneProcess {
     struct SignedOut: Error {}
 
     struct Keychain: Sendable {
-        func save(_ tokens: Tokens?) throws {}
-        func load() throws -> Tokens? { nil }
+        func save(_ tokens: Tokens, as name: String) throws {}
+        func load(_ name: String) throws -> Tokens? { nil }
+        func remove(_ name: String) throws {}
     }
 
     enum Login: ApiRouter {
@@ -50,8 +51,9 @@ enum MoreThanOneProcess {
 
     static func keepsASessionElsewhere(_ keychain: Keychain) {
         let storage = SharedSessionStorage<Tokens>.external(
-            save: { tokens in try keychain.save(tokens) },
-            load: { try keychain.load() }
+            save: { tokens, name in try keychain.save(tokens, as: name) },
+            load: { name in try keychain.load(name) },
+            remove: { name in try keychain.remove(name) }
         )
         _ = storage
     }

@@ -111,8 +111,8 @@ struct RecordingSnippets {
         let mover = Task {
             while true {
                 let wait = try await clock.nextSleep()
-                // As long as the recording took, on however busy a machine; what is left of the limit on silence, a
-                // minute, sleeps beside it.
+                // The replay takes as long as the recording, even on a busy machine. The rest of the stall timeout, a
+                // minute, sleeps at the same time.
                 if wait < .seconds(30) { clock.advance(by: wait) }
             }
         }

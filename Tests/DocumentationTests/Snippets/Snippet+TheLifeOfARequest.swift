@@ -20,7 +20,7 @@ enum TheLifeOfARequest {
         }
     }
 
-    @Test static func setsWhatDiffers() {
+    @Test static func setsTheDifferingOptions() {
         let none = CallOptions(validation: .status(301, 302), redirects: .never)
         let sameHost = CallOptions(
             redirects: .ask { response, next in next.url.host() == response.url.host() ? .follow(next) : .refuse }

@@ -13,7 +13,7 @@ enum TrafficControl {
     private static let main = URL(string: "https://api.example.com") ?? URL(filePath: "")
     private static let mirror = URL(string: "https://mirror.example.com") ?? URL(filePath: "")
 
-    @Test static func takesWhatItNeedsInThisOrder() {
+    @Test static func composesWrappersInThisOrder() {
         let provider = SystemProvider()
             .circuitBreaking()
             .limiting(RequestLimit(concurrent: 6))

@@ -29,7 +29,7 @@ enum TrustAndProxies {
     }
 
     #if Curl && os(Linux)
-    static func setsWhatIsLibcurls(_ configuration: TransportConfiguration) {
+    static func setsOptionsOfLibcurl(_ configuration: TransportConfiguration) {
         var libcurl = CurlConfiguration(configuration)
         libcurl.maximumConnectionCountPerHost = 8
         let provider = CurlProvider(configuration: libcurl)

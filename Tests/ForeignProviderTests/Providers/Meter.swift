@@ -34,7 +34,7 @@ struct Meter<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-/// What the requests to each host cost.
+/// The cost of the requests to each host.
 final class Figures: Sendable {
     private let lines = Mutex<[String]>([])
 

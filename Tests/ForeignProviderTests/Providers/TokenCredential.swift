@@ -64,7 +64,7 @@ final class TokenStore: Sendable {
 
     private func renew() async throws -> String {
         defer { state.withLock { $0.refresh = nil } }
-        let token = try await fetch()
+        let token = try await ApiRequest.markingCredentialRefresh(of: self) { try await fetch() }
         state.withLock { $0.token = token }
         return token
     }

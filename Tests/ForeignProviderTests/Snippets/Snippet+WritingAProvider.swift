@@ -41,13 +41,15 @@ import Testing
         let buckets = RetryBuckets(RetryBudget())
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-            if request.isCredentialRefresh { return try await wrapped.response(for: request) }
+            request.shareRetryTokens(buckets)
+            if request.isCredentialRefresh || request.isResumption { return try await wrapped.response(for: request) }
             buckets.earn(by: request)
             let start = request.timeSource.now
             let result = await wrapped.outcome(of: request)
-            guard case .failure(let error) = result, RetryPolicy.standardKinds.contains(error.kind),
-                request.isRepeatable, request.body.isReplayable, buckets.take(for: request)
+            guard case .failure(let error) = result, RetryPolicy.standardKinds.contains(error.kind), !error.isPermanent,
+                request.isRepeatable, request.body.isReplayable
             else { return try result.get() }
+            guard buckets.take(for: request) else { return try request.endAttempts(with: result, because: .budget) }
             request.report(.retrying(after: .zero, because: error.kind.rawValue))
             var second = request
             second.beginNextAttempt(after: result, duration: request.timeSource.now - start)
@@ -60,9 +62,11 @@ import Testing
         let sign: @Sendable (URL) async throws -> String
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-            let signature = try await request.withDeadline { try await sign(request.url) }
             var request = request
-            request.setCredentials { $0.headers["X-Signature"] = signature }
+            try await request.authorize { (request) throws(ApiConnectorError) in
+                let url = request.url
+                request.headers["X-Signature"] = try await request.withDeadline { try await sign(url) }
+            }
             return try await wrapped.response(for: request)
         }
     }
@@ -100,6 +104,19 @@ import Testing
         return quick
     }
 
+    final class TokenSource: Sendable {
+        let fetchToken: @Sendable () async throws -> String
+
+        init(fetchToken: @escaping @Sendable () async throws -> String) {
+            self.fetchToken = fetchToken
+        }
+
+        func refresh() async throws -> String {
+            let token = try await ApiRequest.markingCredentialRefresh(of: self) { try await fetchToken() }
+            return token
+        }
+    }
+
     static func refreshes(_ accounts: Connection) async throws -> String {
         let options = CallOptions(isCredentialRefresh: true)
         return try await accounts.value(String.self, at: Route("/token", .post), options: options)
@@ -119,6 +136,27 @@ import Testing
         #expect(seen.withLock { $0 } == ["1", "k", "s"])
         #expect(try await refreshes(api) == "done")
         try await setsAValue(api)
+    }
+
+    @Test static func aSignatureIsForTheConnectionsOwnOrigin() async throws {
+        let server = TestConnector { request in
+            guard request.url.host() != "cdn.example.com" else {
+                return .json(request.headers["X-Signature"] ?? "none")
+            }
+            return .status(307, headers: ["Location": "http://cdn.example.com/\(request.headers["X-Signature"] ?? "")"])
+        }
+        let api = Signed(wrapped: server) { "signature-of-\($0.path())" }.connected()
+        let response = try await api.response(of: String.self, at: Route("/a"))
+        #expect(response.value == "none")
+        #expect(response.head.url.path() == "/signature-of-/a")
+    }
+
+    @Test static func aRequestOfARefreshIsMarked() async throws {
+        let server = TestConnector { .json($0.isCredentialRefresh ? "marked" : "not marked") }
+        let api = server.connected()
+        let source = TokenSource { try await api.value(String.self, at: Route("/token", .post)) }
+        #expect(try await source.refresh() == "marked")
+        #expect(try await api.value(String.self, at: Route("/a")) == "not marked")
     }
 
     @Test static func aFailureThatMayPassIsSentTwice() async throws {

@@ -10,6 +10,7 @@ import Synchronization
 /// A backend with two hosts.
 struct Backend: ApiEnvironment {
     let host = "api.example.com"
+    var scheme = HTTPScheme.http
 }
 
 /// Its endpoints.
@@ -41,6 +42,15 @@ extension DataRequestType {
             provider: AnyProvider(observing(by: observer)),
             configuration: ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
         )
+    }
+}
+
+extension ResponseStream {
+    /// All elements.
+    func all() async throws(ApiConnectorError) -> [Element] {
+        var elements: [Element] = []
+        for try await element in self { elements.append(element) }
+        return elements
     }
 }
 

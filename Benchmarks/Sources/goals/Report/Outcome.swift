@@ -73,6 +73,8 @@ struct Check: Codable, Sendable {
     let isMet: Bool
     /// Whether the value is more than 25 % off, which noise does not explain.
     let isFarOff: Bool
+    /// The end of the value's interval that is better; the value itself if it has no interval.
+    private let bestValue: Double
 
     init(_ name: String, _ value: Double, atLeast bound: Double, _ unit: Unit = .times) {
         self.init(name, value, bound, isAtLeast: true, unit)
@@ -82,7 +84,23 @@ struct Check: Codable, Sendable {
         self.init(name, value, bound, isAtLeast: false, unit)
     }
 
-    private init(_ name: String, _ value: Double, _ bound: Double, isAtLeast: Bool, _ unit: Unit) {
+    /// A check of a value that has an interval.
+    ///
+    /// The value decides whether the goal is met. The value is far off, or worse than a known limit, only if the whole
+    /// interval is.
+    init(_ name: String, _ value: Double, from interval: MedianInterval, atMost bound: Double, _ unit: Unit) {
+        self.init(name, value, bound, isAtLeast: false, unit, bestValue: interval.lower)
+    }
+
+    private init(
+        _ name: String,
+        _ value: Double,
+        _ bound: Double,
+        isAtLeast: Bool,
+        _ unit: Unit,
+        bestValue: Double? = nil
+    ) {
+        self.bestValue = bestValue ?? value
         self.name = name
         self.value = value
         self.bound = bound
@@ -90,11 +108,11 @@ struct Check: Codable, Sendable {
         self.unit = unit
         isMet = Self.reaches(bound, value, isAtLeast)
         // With this form of the comparison, NaN counts as far off.
-        isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, value, isAtLeast)
+        isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, self.bestValue, isAtLeast)
     }
 
-    /// Whether the value is at least as good as a limit.
-    func reaches(_ limit: Double) -> Bool { Self.reaches(limit, value, isAtLeast) }
+    /// Whether the value, or a part of its interval, is at least as good as a limit.
+    func reaches(_ limit: Double) -> Bool { Self.reaches(limit, bestValue, isAtLeast) }
 
     private static func reaches(_ limit: Double, _ value: Double, _ isAtLeast: Bool) -> Bool {
         isAtLeast ? value >= limit : value <= limit

@@ -9,7 +9,7 @@ struct Picture {
     /// A bar chart.
     struct Chart {
         let title: String
-        /// What is measured, and which direction is better.
+        /// The measured value, and the better direction.
         let subtitle: String
         let unit: String
         /// The clients from top to bottom; the first one is this library.

@@ -80,7 +80,7 @@ public struct Interface: Sendable {
                 exchanges[function.operation.title] = Exchange(function.operation, specification)
             }
         }
-        for declaration in declarations where !declaration.usage.isEmpty {
+        for declaration in declarations where declaration.isGenerated {
             var model = Model(
                 isSent: !declaration.usage.isDisjoint(with: [.request, .parameter, .form]),
                 isReceived: declaration.usage.contains(.response),
@@ -117,7 +117,7 @@ public struct Interface: Sendable {
 
     /// A difference that affects callers.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// What a change means for callers.
+        /// The effect of a change on callers.
         public enum Kind: String, Sendable, CaseIterable {
             /// Existing code may no longer compile, or may fail when it runs.
             case breaking
@@ -127,7 +127,7 @@ public struct Interface: Sendable {
             case change = "changed"
         }
 
-        /// What the change means for callers.
+        /// The effect of the change on callers.
         public let kind: Kind
         /// The change as a sentence.
         public let sentence: String

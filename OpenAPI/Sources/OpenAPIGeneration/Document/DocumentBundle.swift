@@ -96,12 +96,19 @@ private struct BundleWriter {
                 if !isVerbatim, let reference = try reference(member, in: node) {
                     write(reference)
                 } else {
-                    let isValue = ["example", "examples", "default", "const", "enum"].contains(member.key)
-                    try write(member.value, indent + "  ", isVerbatim: isVerbatim || isValue)
+                    let isVerbatim = isVerbatim || isValue(member, in: node)
+                    try write(member.value, indent + "  ", isVerbatim: isVerbatim)
                 }
             }
             text += "\n\(indent)}"
         }
+    }
+
+    /// Whether a member's value is data, in which `$ref` has no meaning.
+    private func isValue(_ member: Node.Member, in node: Node) -> Bool {
+        // In these maps, a key is a name: the response for all other statuses is named `default`.
+        if ["responses", "properties", "patternProperties", "$defs"].contains(node.key) { return false }
+        return ["example", "examples", "default", "const", "enum"].contains(member.key)
     }
 
     /// A reference in the form for the combined document; nil for a member that is not a reference.

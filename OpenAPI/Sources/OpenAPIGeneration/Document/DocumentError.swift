@@ -27,7 +27,7 @@ public struct Warning: Hashable, Sendable, CustomStringConvertible {
     /// The file and the JSON pointer.
     public let pointer: String
 
-    /// What the generator does with the part, and why.
+    /// The generator's treatment of the part, and the reason.
     public let sentence: String
 
     /// The pointer and the sentence.
@@ -40,7 +40,10 @@ final class Warnings {
     private var known: Set<Warning> = []
 
     func add(_ node: Node, _ sentence: String) {
-        let warning = Warning(pointer: node.pointer, sentence: sentence)
+        add(Warning(pointer: node.pointer, sentence: sentence))
+    }
+
+    func add(_ warning: Warning) {
         if known.insert(warning).inserted { all.append(warning) }
     }
 }

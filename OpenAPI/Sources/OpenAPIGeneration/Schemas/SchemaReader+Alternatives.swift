@@ -107,7 +107,10 @@ extension SchemaReader {
         let isText = !nodes.isEmpty && nodes.allSatisfy { types(of: $0).filter { $0 != "null" } == ["string"] }
         let isInteger = !isText && values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
         guard isInteger || values.allSatisfy({ $0.node.string != nil || (isText && $0.node.scalarText != nil) }) else {
-            if values.allSatisfy({ $0.node.number != nil }) { return OptionalType(type: .double) }
+            if values.allSatisfy({ $0.node.number != nil }) {
+                warnings.add(node, "the values of the enumeration are not 64-bit integers; the type is Double")
+                return OptionalType(type: .double)
+            }
             warnings.add(node, "the values of the enumeration have different types; the type is JSONValue")
             return OptionalType(type: .json)
         }
@@ -151,7 +154,7 @@ extension SchemaReader {
         var names: NameSet = ["other"]
         for (type, hint) in zip(types, hints) {
             var use = type.type
-            if hasNumber, ["Int", "Int32", "Int64"].contains(use.code) { use = .double }
+            if hasNumber, ["Int", "Int32", "Int64", "UInt64"].contains(use.code) { use = .double }
             if !isOneText, ["String", "DateTime", "Day", "UUID", "URL"].contains(use.code) { use = .string }
             guard codes.insert(use.identity).inserted else { continue }
             var name = use.caseName

@@ -13,21 +13,40 @@ extension SchemaReader {
     private func mark(_ declaration: Declaration, _ usage: Usage) {
         guard !declaration.isOpaque, !declaration.usage.isSuperset(of: usage) else { return }
         declaration.usage.formUnion(usage)
-        // Only the outermost type is a form. Its members are text or JSON.
-        let all = declaration.usage
-        let inner = all.contains(.form) ? all.subtracting(.form).union(.request) : all
+        let inner = declaration.usage.inner
         switch declaration.kind {
         case .structure(let structure):
-            for property in structure.properties {
-                let isLeftOut = inner == .request ? property.isReadOnly : inner == .response && property.isWriteOnly
-                if !isLeftOut { mark(property.type.type, inner) }
-            }
+            for property in structure.properties where !property.isLeftOut(inner) { mark(property.type.type, inner) }
             if let additional = structure.additional { mark(additional.type, inner) }
         case .union(let union): for variant in union.cases { mark(variant.type, inner) }
         case .wrapper(let type): mark(type.type, inner)
         case .pending, .enumeration, .opaque: break
         }
         if let parent = declaration.parent, parent.usage.isEmpty { mark(parent, inner) }
+    }
+
+    /// Omits all declarations that these types do not need.
+    ///
+    /// - Returns: The JSON pointers of the schemas of the other declarations.
+    func keep(only types: [TypeUse]) -> Set<String> {
+        var kept: Set<ObjectIdentifier> = []
+        var stack = types.flatMap(\.declarations)
+        while let declaration = stack.popLast() {
+            guard kept.insert(ObjectIdentifier(declaration)).inserted else { continue }
+            if let structure = declaration.structure {
+                let properties = structure.properties.filter { !$0.isLeftOut(declaration.usage.inner) }
+                stack += properties.flatMap(\.type.type.declarations)
+                stack += structure.additional?.type.declarations ?? []
+            } else {
+                stack += declaration.parts
+            }
+            // A nested type is written within its parent.
+            if let parent = declaration.parent { stack.append(parent) }
+        }
+        for declaration in declarations where !kept.contains(ObjectIdentifier(declaration)) {
+            declaration.isOmitted = true
+        }
+        return Set(declarations.filter { kept.contains(ObjectIdentifier($0)) }.map(\.node.pointer))
     }
 
     /// Gives every declaration its name.
@@ -54,7 +73,8 @@ extension SchemaReader {
             named.insert(ObjectIdentifier(declaration))
         }
         for declaration in top where !named.contains(ObjectIdentifier(declaration)) {
-            declaration.name = name(declaration.node.key, declaration.wantedName)
+            // A new name of the schema is not for its copies.
+            declaration.name = name(declaration.isCopy ? "" : declaration.node.key, declaration.wantedName)
         }
         let all = names.all
         for declaration in top { nameNested(in: declaration, around: [], all) }

@@ -27,6 +27,8 @@ final class SchemaReader {
     var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
     /// For each schema, the schemas that include it by `allOf`; nil before the first use.
     var heirs: [ObjectIdentifier: [Node]]?
+    /// The type of the merge patches of each type.
+    var patches: [ObjectIdentifier: Declaration] = [:]
 
     init(_ documents: DocumentSet, _ warnings: Warnings) {
         self.documents = documents
@@ -65,6 +67,7 @@ final class SchemaReader {
         do throws(DocumentError) {
             result = try read(node, into: declaration)
         } catch {
+            depth -= 1
             inProgress[id] = nil
             throw error
         }
@@ -181,7 +184,8 @@ final class SchemaReader {
         case "integer":
             switch node["format"]?.string {
             case "int32": .int32
-            case "int64", "uint32", "uint64": .int64
+            case "int64", "uint32": .int64
+            case "uint64": .uint64
             default: .int
             }
         case "number": node["format"]?.string == "decimal" ? .decimal : .double

@@ -4,9 +4,11 @@
 
 /// A use of a type in the code.
 indirect enum TypeUse {
-    case string, bool, int, int32, int64, double, decimal, decimalText, dateTime, day, uuid, url, data, json
+    case string, bool, int, int32, int64, uint64, double, decimal, decimalText, dateTime, day, uuid, url, data, json
     /// Bytes of a multipart form's file, or of a body; in JSON a string without a defined encoding.
     case binary
+    /// A server-sent event whose data is not JSON.
+    case event
     case array(OptionalType)
     case dictionary(OptionalType)
     case declared(Declaration)
@@ -45,6 +47,10 @@ final class Declaration {
     var owner: String?
     var documentation: String?
     var usage = Usage()
+    /// Whether the type is not generated, because the selected operations do not need it.
+    var isOmitted = false
+    /// Whether another type has the same schema, for example because a form is also JSON.
+    var isCopy = false
     /// Whether the type contains itself through a union.
     var isIndirect = false
     var conformance = Conformance.none
@@ -90,6 +96,9 @@ final class Declaration {
         }
     }
 
+    /// Whether the type is generated.
+    var isGenerated: Bool { !usage.isEmpty && !isOpaque && !isOmitted }
+
     var outermost: Declaration { parent?.outermost ?? self }
 
     /// The short form of a type's name that code within this type can use.
@@ -115,6 +124,11 @@ struct Usage: OptionSet {
     static let parameter = Usage(rawValue: 4)
     /// As the fields of a multipart form.
     static let form = Usage(rawValue: 8)
+
+    /// The usage of a type's members.
+    ///
+    /// Only the outermost type is a form. Its members are text or JSON.
+    var inner: Usage { contains(.form) ? subtracting(.form).union(.request) : self }
 }
 
 /// An object with named members.
@@ -144,6 +158,9 @@ struct Property {
     var node: Node?
     /// The media type of the member in a multipart form.
     var partMediaType: String?
+
+    /// Whether values with this usage do not have the member, because it is read-only or write-only.
+    func isLeftOut(_ usage: Usage) -> Bool { usage == .request ? isReadOnly : usage == .response && isWriteOnly }
 }
 
 /// An open set of values.
@@ -257,6 +274,7 @@ extension TypeUse {
         case .int: "Int"
         case .int32: "Int32"
         case .int64: "Int64"
+        case .uint64: "UInt64"
         case .double: "Double"
         case .decimal: "Decimal"
         case .decimalText: "DecimalText"
@@ -268,6 +286,7 @@ extension TypeUse {
         case .json: "JSONValue"
         // In JSON, where bytes are not possible.
         case .binary: "String"
+        case .event: "ServerSentEvent"
         case .array(let element): "[\(element.code)]"
         case .dictionary(let value): "[String: \(value.code)]"
         case .declared(let declaration): declaration.isOpaque ? "JSONValue" : declaration.name
@@ -304,7 +323,7 @@ extension TypeUse {
         switch self {
         case .string: "string"
         case .bool: "bool"
-        case .int, .int32, .int64: "integer"
+        case .int, .int32, .int64, .uint64: "integer"
         case .double, .decimal, .decimalText: "number"
         case .dateTime: "dateTime"
         case .day: "day"
@@ -312,6 +331,7 @@ extension TypeUse {
         case .url: "url"
         case .data, .binary: "data"
         case .json: "json"
+        case .event: "event"
         case .array(let element): element.type.caseName + "Array"
         case .dictionary: "object"
         case .declared(let declaration): Identifier.member(declaration.wantedName)

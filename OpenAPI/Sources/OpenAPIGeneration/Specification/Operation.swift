@@ -113,5 +113,10 @@ enum ContentKind: Hashable {
         }
     }
 
+    /// Whether a media type means merge patches (RFC 7396).
+    static func isMergePatch(_ mediaType: String) -> Bool {
+        mediaType.lowercased().split(separator: ";").first == "application/merge-patch+json"
+    }
+
     var isStream: Bool { self == .events || self == .lines || self == .sequence }
 }

@@ -24,6 +24,7 @@ struct Assembly {
         _ specification: SpecificationReader,
         _ schemas: SchemaReader,
         _ routers: [RouterPlan],
+        _ modules: ModulePlan,
         _ apiName: String
     ) throws(DocumentError) {
         self.configuration = configuration
@@ -51,7 +52,6 @@ struct Assembly {
             try server.writeCredentials((security ?? []).map(routerWriter.requirement), to: &writer)
         }
         credentials = writer.lines.joined(separator: "\n")
-        let modules = try ModulePlan(configuration, routers, schemas, apiName: apiName)
         self.modules = modules
         guard modules.shared != nil else {
             sharedNames = []
@@ -78,16 +78,34 @@ struct Assembly {
         for router in routers {
             onProgress(.source(files.count + 1))
             files += self.files(of: router)
-            files += self.files(of: used.filter { $0.owner == router.name }, named: "Models/\(router.name)Models")
+        }
+        // A type for patches is in the file of the first router that uses it, which can be outside a part.
+        for (owner, models) in Dictionary(grouping: used, by: \.owner) {
+            guard let owner else { continue }
+            files += self.files(of: models, named: "Models/\(owner)Models")
         }
         return files.sorted { $0.name < $1.name }
     }
 
     /// The files of models, each in the folder of its module.
+    ///
+    /// All models of the document are split, so that each model of a part is in the same file as in the whole.
     private func files(of declarations: [Declaration], named name: String) -> [Generator.File] {
         Dictionary(grouping: declarations) { modules.folder(of: $0) }.flatMap { folder, members in
-            split(members.map { ($0.name, text(of: $0)) }, name: folder + name, maximum: configuration.maximumLineCount)
+            let pieces = members.sorted { $0.name < $1.name }.map { declaration in
+                Piece(name: declaration.name, lineCount: lineCount(of: declaration), content: declaration)
+            }
+            return parts(pieces, maximum: configuration.maximumLineCount - 10).compactMap { suffix, group in
+                let texts = group.filter(\.isGenerated).map(text)
+                return texts.isEmpty ? nil : file(folder + name + suffix, texts.joined(separator: "\n\n"))
+            }
         }
+    }
+
+    private func lineCount(of declaration: Declaration) -> Int {
+        var writer = SourceWriter()
+        ModelWriter(configuration: configuration, writesOmitted: true).write(declaration, to: &writer)
+        return writer.lines.count + 1
     }
 
     private func file(_ name: String, _ text: String) -> Generator.File {
@@ -156,81 +174,55 @@ struct Assembly {
         var writer = SourceWriter()
         routerWriter.write(router, to: &writer)
         let type = writer.lines.joined(separator: "\n")
-        let groups = groups(router.functions) { function in
+        // The whole router is split, so that each function of a part is in the same file as in the whole.
+        let pieces = (router.whole ?? router).functions.map { function in
             var writer = SourceWriter()
             routerWriter.write([function], of: router, to: &writer)
-            return writer.lines.count
+            return Piece(name: function.name, lineCount: writer.lines.count, content: function)
         }
+        let groups = parts(pieces, maximum: configuration.maximumLineCount - 40)
         var files: [Generator.File] = []
-        for (suffix, functions) in groups {
+        for (suffix, members) in groups {
+            let functions = members.filter { configuration.selects($0.operation) }
+            if functions.isEmpty, !members.isEmpty { continue }
             var writer = SourceWriter()
             routerWriter.write(functions, of: router, to: &writer)
             let text = writer.lines.joined(separator: "\n")
             if suffix.isEmpty {
                 files.append(file(folder + "Routers/\(router.name)", type + "\n\n" + text.drop { $0 == "\n" }))
             } else {
-                files.append(file(folder + "Routers/\(router.name)+\(suffix)", String(text.drop { $0 == "\n" })))
+                files.append(file(folder + "Routers/\(router.name)\(suffix)", String(text.drop { $0 == "\n" })))
             }
         }
-        if groups.allSatisfy({ !$0.0.isEmpty }) { files.append(file(folder + "Routers/\(router.name)", type)) }
+        if groups.allSatisfy({ !$0.suffix.isEmpty }) { files.append(file(folder + "Routers/\(router.name)", type)) }
         return files
     }
 
-    /// The functions of a router.
-    ///
-    /// If one file would be too long, they are split by the first words of their names.
-    private func groups(
-        _ functions: [FunctionPlan],
-        lineCount: (FunctionPlan) -> Int
-    ) -> [(String, [FunctionPlan])] {
-        let counts = functions.map(lineCount)
-        if counts.reduce(0, +) < configuration.maximumLineCount - 40 { return [("", functions)] }
-        var groups: [String: [FunctionPlan]] = [:]
-        for function in functions {
-            let word = Identifier.words(of: function.name).first ?? ""
-            groups[Identifier.type(word), default: []].append(function)
-        }
-        var result: [(String, [FunctionPlan])] = []
-        var names = NameSet(ignoringCase: true)
-        for (name, members) in groups.sorted(by: { $0.key < $1.key }) {
-            var parts: [[FunctionPlan]] = [[]]
-            var total = 0
-            for function in members {
-                let count = lineCount(function)
-                if total + count > configuration.maximumLineCount - 40 {
-                    parts.append([])
-                    total = 0
-                }
-                parts[parts.count - 1].append(function)
-                total += count
-            }
-            for part in parts { result.append((names.unique(name), part)) }
-        }
-        return result
+    /// Code that is not split.
+    private struct Piece<Content> {
+        let name: String
+        let lineCount: Int
+        let content: Content
     }
 
-    /// Splits declarations by the first letters of their names.
+    /// Splits pieces by the first letters of their names, with the suffix of each part's file.
     ///
-    /// It uses only as many letters as keep each file short.
-    private func split(_ texts: [(name: String, text: String)], name: String, maximum: Int) -> [Generator.File] {
-        if texts.isEmpty { return [] }
-        let sorted = texts.sorted { $0.name < $1.name }
-        return parts(sorted, letters: 0, maximum - 10).map { suffix, group in
-            file(name + suffix, group.map(\.text).joined(separator: "\n\n"))
-        }
-    }
-
-    private func parts(
-        _ texts: [(name: String, text: String)],
-        letters: Int,
-        _ maximum: Int
-    ) -> [(String, [(name: String, text: String)])] {
-        let count = texts.reduce(0) { $0 + $1.text.utf8.count { $0 == UInt8(ascii: "\n") } + 2 }
-        let suffix = letters == 0 ? "" : "+" + (texts.first?.name.prefix(letters) ?? "")
-        if count <= maximum || texts.count == 1 || letters > 60 { return [(suffix, texts)] }
+    /// It uses only as many letters as keep each file short, so a new piece splits no file except its own.
+    private func parts<Content>(
+        _ pieces: [Piece<Content>],
+        letters: String = "",
+        count: Int = 0,
+        maximum: Int
+    ) -> [(suffix: String, contents: [Content])] {
+        let suffix = letters.isEmpty ? "" : "+" + letters.prefix(1).uppercased() + letters.dropFirst()
+        let isShort = pieces.reduce(0) { $0 + $1.lineCount } <= maximum
+        if isShort || pieces.count == 1 || count > 60 { return [(suffix, pieces.map(\.content))] }
         // Case is ignored, because the file systems of Apple's systems ignore it in the names of files.
-        var groups: [String: [(name: String, text: String)]] = [:]
-        for item in texts { groups[item.name.prefix(letters + 1).lowercased(), default: []].append(item) }
-        return groups.sorted { $0.key < $1.key }.flatMap { parts($0.value, letters: letters + 1, maximum) }
+        let groups = Dictionary(grouping: pieces) { $0.name.prefix(count + 1).lowercased() }
+        return groups.sorted { $0.key < $1.key }.flatMap { key, group in
+            // The names of this group are not longer.
+            if key == letters { return [(suffix, group.map(\.content))] }
+            return parts(group, letters: key, count: count + 1, maximum: maximum)
+        }
     }
 }

@@ -71,8 +71,10 @@ struct CallerWriter {
             }
             switch function.value {
             case .none: writer.line("try await api.send(\(call))")
-            case .value where function.isStream: writer.line("for try await _ in api.stream(\(call)) { break }")
-            case .value: writer.line("_ = try await api.value(\(call))")
+            case .value(let type) where function.isStream:
+                let format = if case .event = type.type { ", as: .events" } else { "" }
+                writer.line("try await a.receive(api.stream(\(call)\(format)))")
+            case .value: writer.line("a.receive(try await api.value(\(call)))")
             case .text: writer.line("_ = try await api.string(at: \(call))")
             case .bytes: writer.line("_ = try await api.data(at: \(call))")
             }

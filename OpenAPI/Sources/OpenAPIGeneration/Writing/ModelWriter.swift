@@ -5,6 +5,8 @@
 /// Writes models.
 struct ModelWriter {
     let configuration: Configuration
+    /// Whether nested types that are not generated are also written, to count the lines of the whole.
+    var writesOmitted = false
 
     /// The access level and a space; empty for `internal`.
     var access: String {
@@ -23,6 +25,7 @@ struct ModelWriter {
 
     func writeNested(_ declaration: Declaration, _ writer: inout SourceWriter) {
         for nested in declaration.nested where !nested.usage.isEmpty && !nested.isOpaque {
+            if nested.isOmitted, !writesOmitted { continue }
             writer.blank()
             write(nested, to: &writer)
         }

@@ -10,7 +10,7 @@ struct ModulePlan {
     private let names: [String: String]
     private let models: [ObjectIdentifier: String]
 
-    /// Distributes routers and models over the modules of the configuration.
+    /// Distributes the routers and models of the whole document over the modules of the configuration.
     ///
     /// - Throws: ``DocumentError`` for modules that are not possible.
     init(
@@ -66,9 +66,7 @@ struct ModulePlan {
                 try refuse("the tag \(quoted(tag)) is in two modules")
             }
         }
-        // If only a part of the document is generated, it may have only some of the tags.
-        let isWhole = configuration.tags.isEmpty && configuration.paths.isEmpty && configuration.operations.isEmpty
-        if isWhole, let unknown = tags.subtracting(routers.map(\.tag)).min() {
+        if let unknown = tags.subtracting(routers.map(\.tag)).min() {
             try refuse("no operation has the first tag \(quoted(unknown))")
         }
     }

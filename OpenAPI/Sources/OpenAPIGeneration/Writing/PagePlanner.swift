@@ -77,6 +77,7 @@ struct PagePlanner {
                         continue
                     }
                 }
+                guard configuration.selects(operation) else { continue }
                 warnings.add(
                     link.value,
                     "this link is ignored, because it does not name the cursor of its own operation"
@@ -131,7 +132,8 @@ struct PagePlanner {
         case .string: return plain
         case .url: return asURL ? plain : "\(code).absoluteString"
         case _ where asURL: return nil
-        case .int, .int32, .int64, .double, .decimal, .decimalText, .dateTime, .day: return "\(code).description"
+        case .int, .int32, .int64, .uint64, .double, .decimal, .decimalText, .dateTime, .day:
+            return "\(code).description"
         case .uuid: return "\(code).uuidString"
         case .declared(let declared) where declared.enumeration != nil: return "\(code).rawValue.description"
         case .json: return "\(code).string"

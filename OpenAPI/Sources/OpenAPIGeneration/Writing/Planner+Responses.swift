@@ -50,7 +50,10 @@ extension Planner {
                         warnings.add(content.node, "the response can also be \(content.mediaType), which is not read")
                         continue
                     }
-                    let type = try type(of: content, base + "Event", router)
+                    let isEvents = content.kind == .events
+                    let type =
+                        isEvents
+                        ? try eventType(of: content, base, router) : try type(of: content, base + "Event", router)
                     streams.append(CallValue(value: .value(type), isStream: true, accept: content.mediaType))
                 case .text: raw.append((content.mediaType, true))
                 case .binary, .form, .multipart: raw.append((content.mediaType, false))
@@ -77,6 +80,46 @@ extension Planner {
         }
         if values.isEmpty, responses.isEmpty, hasRedirect { return [CallValue(value: .bytes)] }
         return values.isEmpty ? [CallValue(value: .none)] : values
+    }
+
+    /// The type of the values in a stream of server-sent events.
+    ///
+    /// - An `itemSchema` that describes an event with the member `data` has the type of its data's `contentSchema`.
+    /// - An `itemSchema` without `data`, and a `schema`, describe the JSON in the data.
+    /// - If the data is a text, the values are the events.
+    private func eventType(
+        of content: Content,
+        _ base: String,
+        _ router: RouterPlan
+    ) throws(DocumentError) -> OptionalType {
+        guard let schema = content.schema else { return OptionalType(type: .json) }
+        var json = schema
+        if content.node["itemSchema"] != nil {
+            let event = try specification.documents.resolved(schema)
+            let data = try data(of: event)
+            if let content = data?["contentSchema"] {
+                return try schemas.type(of: content, at: .top(base + "Event", owner: router.name))
+            }
+            for alternative in ["allOf", "oneOf", "anyOf"].flatMap({ event[$0]?.elements ?? [] }) {
+                guard try self.data(of: specification.documents.resolved(alternative)) != nil else { continue }
+                warnings.add(event, "the data of these events differs, so it is not decoded; the values are the events")
+                return OptionalType(type: .event)
+            }
+            let mediaType = data?["contentMediaType"]?.string
+            if let mediaType, ContentKind(mediaType) == .json { return OptionalType(type: .json) }
+            json = event["properties"]?["data"] ?? schema
+        }
+        let target = try specification.documents.resolved(json)
+        let isText = schemas.types(of: target).filter { $0 != "null" } == ["string"]
+        if isText { return OptionalType(type: .event) }
+        return try schemas.type(of: json, at: .top(base + "Event", owner: router.name))
+    }
+
+    /// The schema of an event's member `data`; nil if it is missing.
+    private func data(of event: Node) throws(DocumentError) -> Node? {
+        try event["properties"]?["data"].map { (data) throws(DocumentError) in
+            try specification.documents.resolved(data)
+        }
     }
 
     private func type(of content: Content, _ name: String, _ router: RouterPlan) throws(DocumentError) -> OptionalType {

@@ -29,10 +29,14 @@ struct Planner {
         _ operations: [Operation],
         _ onProgress: (Stage) -> Void
     ) throws(DocumentError) -> [RouterPlan] {
-        let selected = operations.filter { configuration.selects($0) }
-        for (index, operation) in selected.enumerated() {
-            onProgress(.operation(index + 1, of: selected.count))
-            try add(operation, to: router(of: operation))
+        for (index, operation) in operations.enumerated() {
+            onProgress(.operation(index + 1, of: operations.count))
+            do throws(DocumentError) {
+                try add(operation, to: router(of: operation))
+            } catch {
+                // An operation that is not selected must not prevent the others.
+                if configuration.selects(operation) { throw error }
+            }
         }
         for router in routers { makeFailure(of: router) }
         return routers
@@ -200,7 +204,9 @@ struct Planner {
         switch content.kind {
         case .json, .form:
             guard let schema = content.schema else { return ("body", .json) }
-            return ("body", try schemas.type(of: schema, at: .top(base + "Body", owner: router.name)).type)
+            let type = try schemas.type(of: schema, at: .top(base + "Body", owner: router.name)).type
+            let isPatch = ContentKind.isMergePatch(content.mediaType)
+            return ("body", isPatch ? schemas.mergePatch(of: type, for: router) : type)
         case .multipart:
             guard let schema = content.schema else {
                 warnings.add(content.node, "a form without a schema has no fields")
@@ -244,8 +250,8 @@ struct Planner {
                 warnings.add(encoding.value, "the form has no member \(quoted(encoding.key)); it is ignored")
                 continue
             }
-            if let type = encoding.value["contentType"]?.string, !type.contains(","), !type.contains("*") {
-                structure.properties[index].partMediaType = type
+            if let type = encoding.value["contentType"] {
+                set(type, of: &structure.properties[index])
                 isChanged = true
             }
             for key in ["headers", "style", "explode", "allowReserved", "encoding"] {
@@ -260,9 +266,28 @@ struct Planner {
         }
         let own = Declaration(declared.node, named: base + "Form", in: nil)
         own.owner = router.name
+        own.isCopy = true
         own.kind = .structure(structure)
         schemas.add(own)
         return own
+    }
+
+    /// Sets the media type of a part from `contentType`, which can list several types and ranges of types.
+    private func set(_ contentType: Node, of property: inout Property) {
+        let list = contentType.string ?? ""
+        let types = list.split(separator: ",").map { String($0.drop { $0 == " " }) }
+        if types.count == 1, !list.contains("*") {
+            property.partMediaType = types[0]
+        } else if property.type.type.isBinary {
+            // The caller's file specifies its own media type.
+            let names = types.map { "`\(PlainText.line($0))`" }.joined(separator: " or ")
+            let sentence = "Its media type is \(names)."
+            property.documentation = property.documentation.map { $0 + " " + sentence } ?? sentence
+        } else {
+            property.partMediaType = types.first { !$0.contains("*") }
+            let sentence = property.partMediaType.map { "is always sent as \($0)" } ?? "has its usual media type"
+            warnings.add(contentType, "the caller cannot choose the media type of this part; it \(sentence)")
+        }
     }
 
     /// Gives a form with files its own type if its schema is also used as JSON, where a file is a string.
@@ -281,6 +306,7 @@ struct Planner {
                     let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
                     let own = Declaration(declared.node, named: base + "Form", in: nil)
                     own.owner = router.name
+                    own.isCopy = true
                     own.kind = .structure(structure)
                     schemas.add(own)
                     router.functions[index].arguments[position].type = .declared(own)

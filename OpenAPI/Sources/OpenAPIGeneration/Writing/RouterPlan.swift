@@ -14,11 +14,25 @@ final class RouterPlan {
     /// The types of the backend's errors, in the order of the document.
     var failures: [(type: TypeUse, node: Node)] = []
     var functionNames: NameSet = ["cursor"]
+    /// The router with all operations; nil for a router that is not a part.
+    private(set) var whole: RouterPlan?
 
     init(name: String, tag: String, documentation: String?) {
         self.name = name
         self.tag = tag
         self.documentation = documentation
+    }
+
+    /// The router with some of its operations; nil if it has none of them.
+    ///
+    /// Its errors stay those of all operations, so that their type stays the same.
+    func part(_ isSelected: (Operation) -> Bool) -> RouterPlan? {
+        let part = RouterPlan(name: name, tag: tag, documentation: documentation)
+        part.functions = functions.filter { isSelected($0.operation) }
+        part.failure = failure
+        part.failures = failures
+        part.whole = self
+        return part.functions.isEmpty ? nil : part
     }
 }
 

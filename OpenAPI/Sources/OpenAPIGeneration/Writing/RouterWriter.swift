@@ -222,7 +222,7 @@ struct RouterWriter {
     /// Whether a path can interpolate the type directly.
     private static func isPlain(_ type: TypeUse) -> Bool {
         switch type {
-        case .string, .int, .int32, .int64, .bool, .double: true
+        case .string, .int, .int32, .int64, .uint64, .bool, .double: true
         case .declared(let declared): declared.enumeration?.isInteger == false
         default: false
         }

@@ -23,7 +23,7 @@ struct SourceWriter {
 
     /// Adds one line.
     ///
-    /// If it does not fit, its end goes to an indented line of its own.
+    /// If it does not fit, its end goes to its own indented line.
     mutating func line(_ start: String, breakBefore end: String) {
         if fits(start + " " + end) {
             line(start + " " + end)

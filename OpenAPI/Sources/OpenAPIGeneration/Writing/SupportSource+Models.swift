@@ -230,10 +230,16 @@ extension SupportSource {
                 date = Date(timeIntervalSince1970: Double(seconds) + fraction)
             }
 
-            /// The text, in UTC.
+            /// The text in UTC, rounded to microseconds, with no, three or six digits after the second.
             <public>var description: String {
-                let hasFraction = date.timeIntervalSince1970.truncatingRemainder(dividingBy: 1).magnitude >= 0.001
-                return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+                // The double for a time is often slightly too small, so the digits are not those of a truncation.
+                let exact = (date.timeIntervalSince1970 * 1_000_000).rounded()
+                guard let microseconds = Int64(exactly: exact) else { return date.formatted(.iso8601) }
+                let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+                let text = Date(timeIntervalSince1970: Double((microseconds - fraction) / 1_000_000)).formatted(.iso8601)
+                guard fraction > 0 else { return text }
+                let digits = String(1_000_000 + fraction).dropFirst()
+                return "\\(text.dropLast()).\\(digits.hasSuffix("000") ? digits.dropLast(3) : digits)Z"
             }
 
             /// Compares the dates.

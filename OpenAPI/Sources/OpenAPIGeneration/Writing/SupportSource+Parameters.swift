@@ -60,6 +60,7 @@ extension SupportSource {
         nonisolated extension Int: ParameterValue {}
         nonisolated extension Int32: ParameterValue {}
         nonisolated extension Int64: ParameterValue {}
+        nonisolated extension UInt64: ParameterValue {}
         nonisolated extension Double: ParameterValue {}
         nonisolated extension Decimal: ParameterValue {}
 

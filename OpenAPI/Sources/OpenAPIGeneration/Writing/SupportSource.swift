@@ -109,8 +109,10 @@ enum SupportSource {
                     guard let next = cursor(page), !next.isEmpty,
                         var url = URLComponents(url: page.url, resolvingAgainstBaseURL: true)
                     else { return nil }
-                    let others = (url.queryItems ?? []).filter { $0.name != name }
-                    url.queryItems = others + [URLQueryItem(name: name, value: next)]
+                    // The other items stay as they are, because a decoded `+` would be read as a space.
+                    let key = percentEncoded(name)
+                    let others = (url.percentEncodedQueryItems ?? []).filter { $0.name.removingPercentEncoding != name }
+                    url.percentEncodedQueryItems = others + [URLQueryItem(name: key, value: percentEncoded(next))]
                     return url.url
                 }
             }

@@ -19,10 +19,18 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(
-            .init(of: route, at: RouteURL(of: route, in: environment), in: environment),
-            accepting: .acceptingAnything
-        )
+        try request(.route(route), options)
+    }
+
+    /// Like ``request(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    @_disfavoredOverload
+    public func request(
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) throws(ApiConnectorError) -> ApiRequest {
+        try request(.url(url, method, body), options)
     }
 
     /// Like ``request(at:options:)``, for a call.
@@ -30,6 +38,13 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(call.target.draft(in: environment), accepting: .acceptingAnything)
+        try request(call.target, options)
+    }
+
+    private func request(
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) throws(ApiConnectorError) -> ApiRequest {
+        try CallPipeline(self, options).request(target.draft(in: environment), accepting: .acceptingAnything)
     }
 }

@@ -14,6 +14,8 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     private var history = PageHistory()
     /// The origin of the first page.
     private var origin: HTTPOrigin?
+    /// The route of the latest page that has one; nil if the list starts at a URL.
+    private var route: Router?
 
     init(_ connection: Connection, from first: CallTarget<Router>, options: CallOptions) {
         self.connection = connection
@@ -31,8 +33,14 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     /// - Throws: ``ApiConnectorError`` with the number of the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
-            let draft = try target.draft(in: connection.environment)
-            let pipeline = CallPipeline(connection, options(for: draft))
+            var draft = try target.draft(in: connection.environment)
+            let isForeign = isForeign(draft)
+            if case .route(let own) = target {
+                route = own
+            } else if let route, !isForeign {
+                draft.continuePages(of: route, in: connection.environment)
+            }
+            let pipeline = CallPipeline(connection, isForeign ? foreignOptions : options)
             let request = try pipeline.request(draft, accepting: .acceptingJSON)
             guard history.insert(request) else { throw .pagesGoRound(request) }
             return try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
@@ -43,11 +51,15 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         }
     }
 
-    /// The call's options; without the call's own credentials if the server has linked to another origin.
-    private mutating func options(for draft: ApiRequest) -> CallOptions {
+    /// Whether the server has linked to another origin.
+    private mutating func isForeign(_ draft: ApiRequest) -> Bool {
         let target = HTTPOrigin(draft.url)
         if number == 1 { origin = target }
-        guard target != origin else { return options }
+        return target != origin
+    }
+
+    /// The call's options without the call's own credentials.
+    private var foreignOptions: CallOptions {
         var options = options
         options.headers.removeSecrets()
         return options

@@ -65,6 +65,23 @@ extension ApiRequest {
             throw .bodyInGet("its method is GET, but it has a body; set its method", self)
         }
     }
+
+    /// Adds the route and the header fields of the first page to a request for a following page of the same origin.
+    ///
+    /// Fields that describe the first page's body, and conditions and ranges for the first page, are not added.
+    mutating func continuePages(of route: some ApiRouter, in environment: some ApiEnvironment) {
+        context = CallContext(pageRoute: route, environment: environment)
+        var fields = RouteProperties(of: route).headers ?? HTTPHeaders()
+        for name in Self.fieldsOfABody + Self.fieldsOfOneResource { fields.remove(name) }
+        headers = fields
+    }
+
+    private static var fieldsOfOneResource: [HTTPHeaders.Name] {
+        [
+            .range, .idempotencyKey, .ifNoneMatch, .ifRange, "If-Match", "If-Modified-Since",
+            "If-Unmodified-Since",
+        ]
+    }
 }
 
 extension ApiConnectorError {

@@ -12,8 +12,10 @@
 ///
 /// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages in between
 /// are not generic: if code uses a generic type that another module defines, Swift's runtime looks up the metadata of
-/// this type at each use. The stages are inlined into each other, because each asynchronous call allocates task memory
-/// and moves the large response. Other code that runs once per call is inlined for the same reason: redirects, the
+/// this type at each use.
+///
+/// The stages are inlined into each other, because each asynchronous call allocates task memory and moves the large
+/// response. Other code that runs once per call is inlined for the same reason: redirects, the
 /// attempt, a body that is complete, and the response of TestConnector.
 struct CallPipeline: Sendable {
     let settings: CallSettings
@@ -47,9 +49,9 @@ struct CallPipeline: Sendable {
     }
 
     /// Completes a draft with the settings of the connection and the call; runs before the first suspension.
-    func request(_ draft: consuming ApiRequest, accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
+    func request(_ draft: consuming ApiRequest, accepting fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
         var request = draft
-        try RequestBuilder(settings: settings, accept: accept).complete(&request)  // Routing, Request
+        try RequestBuilder(settings: settings, fields: fields).complete(&request)  // Routing, Request
         return request
     }
 

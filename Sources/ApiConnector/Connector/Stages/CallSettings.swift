@@ -9,7 +9,9 @@ final class CallSettings: Sendable {
     let environment: any ApiEnvironment
     let envelope: any ApiEnvelope.Type
 
-    /// The call's own header fields, which no stage removes.
+    /// The header fields of the call's options.
+    ///
+    /// A redirect removes some of them, for example credentials if the origin changes.
     let headers: HTTPHeaders
 
     /// The call's values for the providers.

@@ -18,22 +18,14 @@ struct RangeResumption: Sendable {
         obstacle = answer.rangeObstacle ?? (hasRange ? "the request has its own Range field" : nil)
     }
 
-    /// Changes a request so that its response can be resumed; call it for the first request, too.
-    static func prepare(_ request: inout ApiRequest) {
-        // The offsets of a compressed body are not the offsets of its records or of a file.
-        if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
+    /// The header fields that ask for the body from an offset on, provided that the body has not changed.
+    static func fields(from offset: Int, of validator: String) -> HTTPHeaders {
+        [.range: "bytes=\(offset)-", .ifRange: validator]
     }
 
-    /// Makes a request ask for the body from an offset on, provided that the body has not changed.
-    static func ask(for offset: Int, of validator: String, in request: inout ApiRequest) {
-        prepare(&request)
-        request.headers[.range] = "bytes=\(offset)-"
-        request.headers[.ifRange] = validator
-    }
-
-    /// Makes a request ask for this body from an offset on, provided that the body has not changed.
-    func ask(for offset: Int, in request: inout ApiRequest) {
-        Self.ask(for: offset, of: validator, in: &request)
+    /// The header fields that ask for this body from an offset on, provided that the body has not changed.
+    func fields(from offset: Int) -> HTTPHeaders {
+        Self.fields(from: offset, of: validator)
     }
 
     /// The chunks of the rest; empty if the body was already complete.

@@ -148,7 +148,8 @@ extension ApiRequest {
         return URL(string: "\(target.absoluteString)#\(fragment)")
     }
 
-    private static var fieldsOfABody: [HTTPHeaders.Name] {
+    /// The header fields that a request without a body cannot have.
+    static var fieldsOfABody: [HTTPHeaders.Name] {
         [
             .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Digest",
             "Repr-Digest", "Digest", "Last-Modified", "Transfer-Encoding", "Trailer", "Expect",

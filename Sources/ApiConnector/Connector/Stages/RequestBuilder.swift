@@ -5,13 +5,13 @@
 /// Turns a draft into the request for the providers: adds header fields and limits, and encodes the body.
 struct RequestBuilder {
     let settings: CallSettings
-    /// The default `Accept` field.
-    let accept: HTTPHeaders
+    /// The header fields that the library adds for the kind of call, such as `Accept`.
+    ///
+    /// The fields of the call's options are in `settings`.
+    let fields: CallFields
 
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
-        // A default `Content-Type` for all requests cannot fit each body, so the body's own type replaces it. A
-        // `Content-Type` of the route or the call stays.
-        let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
+        let hasType = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
         let coders = settings.configuration.coders
         request.coders = coders
@@ -22,10 +22,7 @@ struct RequestBuilder {
         } catch {
             throw error.completed(request: request)
         }
-        if !request.headers.contains(.accept) { request.headers.append(accept) }
-        if !isTypeGiven, let mediaType = request.body.mediaType {
-            request.headers[.contentType] = mediaType.description
-        }
+        fields.add(to: &request, options: settings.headers, hasType: hasType)
         if let conflict = request.fieldConflict(routeHost: routeHost) {
             throw ApiConnectorError(.invalidRequest, at: .request, conflict, request: request)
         }

@@ -9,7 +9,7 @@ extension StreamPipeline {
         resuming policy: RetryPolicy?,
         calls: FileCalls
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
-        var request = try request(accepting: .acceptingAnything)
+        var request = try request(.ofDownload)
         guard !request.headers.contains(.range) else {
             throw ApiConnectorError(
                 .invalidRequest,
@@ -40,7 +40,7 @@ extension StreamPipeline {
         if let policy, let attempt = stream.attempt {
             stream.resumption = StreamResumption(policy, after: attempt, mark) {
                 (_, next) async throws(ApiConnectorError) in
-                var request = try self.request(accepting: .acceptingAnything)
+                var request = try self.request(.ofDownload)
                 request.becomeAttempt(next)
                 return try await connect(part, url, deadline, request)
             }
@@ -81,13 +81,9 @@ extension StreamPipeline {
         _ deadline: Duration?,
         _ made: ApiRequest?
     ) async throws(ApiConnectorError) -> StreamedAnswer {
-        try await answer(accepting: .acceptingAnything, deadline: deadline, made: made) { request in
-            if let point {
-                RangeResumption.ask(for: point.offset, of: point.record.validator, in: &request)
-            } else {
-                RangeResumption.prepare(&request)
-            }
-        }
+        var fields = CallFields.ofDownload
+        if let point { fields.resumption = RangeResumption.fields(from: point.offset, of: point.record.validator) }
+        return try await answer(fields, deadline: deadline, made: made)
     }
 
     /// Starts over with a response that contains the whole file.

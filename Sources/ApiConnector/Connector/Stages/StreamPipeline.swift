@@ -27,9 +27,8 @@ struct StreamPipeline: Sendable {
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let mark = format.resumePolicy.map { _ in StreamMark() }
-        let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
+        let answer = try await answer(fields(of: format), deadline: deadline) { request in
             if let mark { request.values.streamMark = mark }
-            if mark != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
         }
         var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
         guard let policy = format.resumePolicy, let mark, answer.response.status != 204 else { return stream }
@@ -54,11 +53,10 @@ struct StreamPipeline: Sendable {
         _ ranges: RangeResumption,
         _ next: ApiRequest
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
-        let answer = try await answer(accepting: [.accept: format.accept], deadline: next.deadline) { request in
-            request.becomeAttempt(next)
-            if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
-            if let position = point.position { ranges.ask(for: position.offset, in: &request) }
-        }
+        var fields = fields(of: format)
+        if !point.lastEventID.isEmpty { fields.resumption["Last-Event-ID"] = point.lastEventID }
+        if let position = point.position { fields.resumption.merge(ranges.fields(from: position.offset)) }
+        let answer = try await answer(fields, deadline: next.deadline) { $0.becomeAttempt(next) }
         do throws(ApiConnectorError) {
             if let position = point.position {
                 let rest = try await ranges.rest(answer, from: position.offset)
@@ -68,6 +66,11 @@ struct StreamPipeline: Sendable {
         } catch {
             throw answer.completing(error)
         }
+    }
+
+    private func fields<Element>(of format: StreamFormat<Element>) -> CallFields {
+        let isByteExact = format.resumePolicy != nil && format.recipe.isResumedByByte
+        return CallFields(accept: [.accept: format.accept], isOfStream: true, isByteExact: isByteExact)
     }
 
     /// The elements of an accepted response.
@@ -89,13 +92,14 @@ struct StreamPipeline: Sendable {
     /// Runs the stages up to the head of a response with a streamed body.
     ///
     /// - Parameters:
-    ///   - made: A request from ``request(accepting:)``; with nil, this function creates it.
+    ///   - fields: The header fields that the call sets itself.
+    ///   - made: A request from ``request(_:)``; with nil, this function creates it.
     ///   - change: Changes the request for this attempt.
     func answer(
-        accepting accept: HTTPHeaders,
+        _ fields: CallFields,
         deadline: Duration?,
         made: ApiRequest? = nil,
-        _ change: (inout ApiRequest) -> Void
+        _ change: (inout ApiRequest) -> Void = { _ in }
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
         let start = timeSource.now
@@ -104,7 +108,8 @@ struct StreamPipeline: Sendable {
             deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            var request = if let made { made } else { try request(accepting: accept) }
+            var request = if let made { made } else { try request(fields) }
+            if made != nil { fields.addResumption(to: &request) }
             request.delivery = .streamed
             request.deadline = deadline
             change(&request)
@@ -127,12 +132,8 @@ struct StreamPipeline: Sendable {
     }
 
     /// Makes the complete request; runs before the first suspension.
-    ///
-    /// Only the call's own `Accept` field can exclude the media types that the format reads.
-    func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
-        var request = try call.request(draft(), accepting: accept)  // Routing, Request
-        if !call.settings.headers.contains(.accept), let format = accept[.accept] { request.headers.accept(format) }
-        return request
+    func request(_ fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
+        try call.request(draft(), accepting: fields)  // Routing, Request
     }
 }
 
@@ -147,20 +148,5 @@ extension ApiRequest {
         if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
         values.streamMark = next.values.streamMark
         values.streamMark?.isResuming = true
-    }
-}
-
-extension HTTPHeaders {
-    /// Replaces a default `Accept` field that has none of the format's media types; otherwise adds the missing types.
-    fileprivate mutating func accept(_ format: String) {
-        let present = values(.accept).joined(separator: ", ")
-        guard present != format else { return }
-        let defaults = MediaType.ranges(in: present)
-        let own = MediaType.ranges(in: format)
-        let missing = own.filter { range in !defaults.contains { range.isAccepted(by: $0) } }
-        guard !missing.isEmpty else { return }
-        let isOverlapping = missing.count < own.count || defaults.contains { $0.isAccepted(by: own[0]) }
-        let added = missing.map { $0 == .any ? "\($0);q=0.1" : "\($0)" }
-        self[.accept] = isOverlapping ? ([present] + added).joined(separator: ", ") : format
     }
 }

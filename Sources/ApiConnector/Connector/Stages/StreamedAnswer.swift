@@ -16,8 +16,8 @@ struct StreamedAnswer: Sendable {
 
     /// Describes the attempt that got this response, for the stream's resumption.
     ///
-    /// The result records the time of this call as the attempt's start, so call the method when the response is
-    /// accepted.
+    /// The attempt starts when its response is accepted. Call this method at that time, because it records the current
+    /// time as the start.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
     /// The chunks of a partial response, which is validated as if its status were 200.

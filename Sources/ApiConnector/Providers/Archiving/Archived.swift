@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// A provider that records each exchange in an archive; made by ``DataRequestType/archived(in:)``.
-public struct Archived<Wrapped: DataRequestType>: DataRequestType {
+struct Archived<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let archive: ExchangeArchive?
 
@@ -15,7 +15,7 @@ public struct Archived<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request with the wrapped provider, and records the exchange.
     ///
     /// - Throws: The error of the wrapped provider.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let archive else { return try await wrapped.response(for: request) }
         var request = request
         request.beginCall()
@@ -61,7 +61,7 @@ extension DataRequestType {
     /// last attempt.
     ///
     /// - Parameter archive: The archive; nil records nothing.
-    public func archived(in archive: ExchangeArchive?) -> Archived<Self> {
+    public func archived(in archive: ExchangeArchive?) -> some DataRequestType {
         Archived(self, in: archive)
     }
 }

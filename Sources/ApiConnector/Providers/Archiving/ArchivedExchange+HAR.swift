@@ -30,11 +30,10 @@ extension HARRequest {
         self.init(
             method: exchange.method.rawValue,
             url: exchange.url,
-            httpVersion: exchange.times?.httpVersion ?? "1.1",
+            httpVersion: exchange.times?.httpVersion,
             headers: exchange.headers.harPairs,
             body: body?.bytes ?? Data(),
             mediaType: body?.mediaType?.description,
-            isForm: body?.mediaType?.subtype == MediaType.form.subtype && body?.isTruncated == false,
             bodySize: body.map { $0.byteCount ?? -1 }
         )
     }
@@ -46,7 +45,7 @@ extension HARResponse {
         self.init(
             status: exchange.status?.rawValue,
             statusText: exchange.status.map { String($0.description.drop { $0 != " " }.dropFirst()) } ?? "",
-            httpVersion: exchange.times?.httpVersion ?? "1.1",
+            httpVersion: exchange.times?.httpVersion,
             headers: exchange.responseHeaders.harPairs,
             body: body?.bytes,
             mediaType: body?.mediaType?.description,

@@ -13,7 +13,12 @@
 /// rules of the archive's redactor, the secret values of each request are replaced wherever they occur.
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
-/// With the defaults that is about 14 MiB, plus the header fields. A file is at most about 1.4 times as large.
+/// With the defaults that is about 14 MiB, plus the URLs and header fields.
+///
+/// A HAR file has up to ``bodyByteCount`` bytes of each body, written as JSON. There, a quotation mark or a line break
+/// takes 2 bytes, another control character up to 6, and binary data 4/3 of its size. So a file has at most 6 times
+/// ``bodyByteCount`` for each body: 75 MiB with the defaults, plus the URLs and header fields, of which the query items
+/// and cookies are repeated. The archive makes the whole file in memory.
 public final class ExchangeArchive: Sendable {
     /// The maximum number of exchanges; the oldest one is removed first.
     public let exchangeCount: Int
@@ -23,6 +28,8 @@ public final class ExchangeArchive: Sendable {
 
     let redactor: Redactor
     private let failureFile: URL?
+    private let failureFileInterval: Duration
+    private let timeSource: any TimeSource
     private let onChange: (@Sendable (Int) -> Void)?
     private let state: Locked<State>
 
@@ -32,8 +39,13 @@ public final class ExchangeArchive: Sendable {
         var lastNumber = 0
         /// Whether a task writes the failure file.
         var isWriting = false
-        /// Whether a call has failed since that task last read the exchanges.
+        /// Whether the next write is scheduled.
+        var isScheduled = false
+        /// Whether an exchange has failed since a task last read the exchanges.
         var isStale = false
+        /// The earliest time of the next write.
+        var nextWriteTime: Duration?
+        var failureFileError: (any Error)?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -43,7 +55,11 @@ public final class ExchangeArchive: Sendable {
     ///   - exchangeCount: The maximum number of exchanges, at least 1; 100 by default.
     ///   - bodyByteCount: The maximum number of bytes shown of each body, at most 64 MiB; 64 KiB by default.
     ///   - redactor: Replaces secrets; ``Redactor/standard`` by default.
-    ///   - failureFile: A HAR file that a background task replaces whenever an exchange fails; none by default.
+    ///   - failureFile: A HAR file that a background task replaces after an exchange has failed; none by default.
+    ///   - failureFileInterval: The minimum time between two writes of the failure file; 10 seconds by default. The first
+    ///     failure is written at once. Later failures are written together when the interval is over. After a crash, the
+    ///     failures of the last interval may be missing.
+    ///   - timeSource: The clock for the interval; the system's by default.
     ///   - onChange: Called with the ``ArchivedExchange/number`` of an exchange when it begins, receives its head or a
     ///     part of its body, and ends. It must not block. Nil by default.
     public init(
@@ -51,12 +67,16 @@ public final class ExchangeArchive: Sendable {
         bodyByteCount: Int = 64 * 1024,
         redacting redactor: Redactor = .standard,
         failureFile: URL? = nil,
+        failureFileInterval: Duration = .seconds(10),
+        timeSource: any TimeSource = .system,
         onChange: (@Sendable (Int) -> Void)? = nil
     ) {
         self.exchangeCount = max(exchangeCount, 1)
         self.bodyByteCount = min(max(bodyByteCount, 0), 64 * 1024 * 1024)
         self.redactor = redactor
         self.failureFile = failureFile
+        self.failureFileInterval = failureFileInterval.bounded
+        self.timeSource = timeSource
         self.onChange = onChange
         state = Locked(State(entries: Array(repeating: nil, count: max(exchangeCount, 1))))
     }
@@ -108,14 +128,26 @@ public final class ExchangeArchive: Sendable {
         try har().write(to: file, options: .atomic)
     }
 
-    /// Waits until the failure file contains every exchange that has failed.
+    /// The error of the latest write of the failure file; nil if it succeeded, or if none has ended yet.
+    ///
+    /// A failed write is not repeated. The next exchange that fails has the file written again.
+    public var failureFileError: (any Error)? { state.withLock { $0.failureFileError } }
+
+    /// Writes the failure file now if an exchange has failed since the latest write, and waits for the end of the write.
+    ///
+    /// Call it before the program ends. If the write fails, ``failureFileError`` has the error.
     public func flush() async {
+        guard let failureFile else { return }
         await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.isWriting { state.waiters.append(continuation) }
-                return !state.isWriting
+            let (isIdle, starts) = state.withLock { state in
+                let starts = !state.isWriting && state.isStale
+                let isIdle = !state.isWriting && !state.isStale
+                if !isIdle { state.waiters.append(continuation) }
+                if starts { state.isWriting = true }
+                return (isIdle, starts)
             }
             if isIdle { continuation.resume() }
+            if starts { startWriting(to: failureFile) }
         }
     }
 
@@ -140,32 +172,59 @@ public final class ExchangeArchive: Sendable {
     func ended(_ entry: ArchiveEntry, _ outcome: CallEvent.Outcome) {
         onChange?(entry.number)
         guard let failureFile, outcome.isFailure else { return }
-        let starts = state.withLock { state in
-            state.isStale = true
-            defer { state.isWriting = true }
-            return !state.isWriting
-        }
-        if starts { Task(priority: .utility) { writeFailures(to: failureFile) } }
+        state.withLock { $0.isStale = true }
+        writeWhenDue(to: failureFile)
     }
 
-    /// Writes the file, and writes it again if another call has failed meanwhile.
+    /// Starts to write the failure file if an exchange has failed, or schedules the write for the end of the interval.
+    private func writeWhenDue(to file: URL) {
+        let now = timeSource.now
+        let (starts, due) = state.withLock { state -> (Bool, Duration?) in
+            guard state.isStale, !state.isWriting, !state.isScheduled else { return (false, nil) }
+            if let due = state.nextWriteTime, due > now {
+                state.isScheduled = true
+                return (false, due)
+            }
+            state.isWriting = true
+            return (true, nil)
+        }
+        if starts { startWriting(to: file) }
+        guard let due else { return }
+        // The action keeps the archive alive, so that the latest failures are written even if the program releases it.
+        _ = timeSource.schedule(at: due) { [self] in
+            state.withLock { $0.isScheduled = false }
+            writeWhenDue(to: file)
+        }
+    }
+
+    private func startWriting(to file: URL) {
+        Task(priority: .utility) { writeFailures(to: file) }
+    }
+
+    /// Writes the file, and writes it again if another exchange has failed meanwhile and a task waits for it.
     private func writeFailures(to file: URL) {
-        while true {
-            let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-                if state.isStale {
-                    state.isStale = false
-                    return nil
-                }
-                state.isWriting = false
+        var goesOn = true
+        while goesOn {
+            let waiters = state.withLock { state in
+                state.isStale = false
                 defer { state.waiters = [] }
                 return state.waiters
             }
-            if let waiters {
-                for waiter in waiters { waiter.resume() }
-                return
+            var failure: (any Error)?
+            do { try save(to: file) } catch { failure = error }
+            let nextWriteTime = timeSource.now + failureFileInterval
+            let late = state.withLock { state in
+                state.failureFileError = failure
+                state.nextWriteTime = nextWriteTime
+                goesOn = state.isStale && !state.waiters.isEmpty
+                guard !goesOn else { return [] as [CheckedContinuation<Void, Never>] }
+                state.isWriting = false
+                // Nothing has failed since this write began, so these tasks have waited for this write.
+                defer { state.waiters = [] }
+                return state.waiters
             }
-            // A full disk must not end the program, and the next failure writes the file again.
-            try? save(to: file)
+            for waiter in waiters + late { waiter.resume() }
         }
+        writeWhenDue(to: file)
     }
 }

@@ -18,7 +18,9 @@ public struct ApiCredential: Sendable {
     private let ownSecrets: OwnSecrets?
 
     /// When the credential expires; nil if unknown.
-    public let expiry: Date?
+    ///
+    /// A credential without an expiry is used until a server refuses it.
+    public var expiry: Date?
 
     /// The version number that the source gives to the credential; 0 by default.
     ///

@@ -24,12 +24,11 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         var sendCount = 1
         while true {
             var authorized = request
-            // Does the same as setCredentials, whose closure cannot wait for a credential.
-            authorized.credentialGuard = nil
-            guard try await credential.authorize(&authorized) else {
-                return try await wrapped.response(for: request)
+            var isAuthorized = false
+            try await authorized.authorize(for: scope) { (request) throws(ApiConnectorError) in
+                isAuthorized = try await credential.authorize(&request)
             }
-            if request.credentialGuard != nil { authorized.withholdCredentials() }
+            guard isAuthorized else { return try await wrapped.response(for: request) }
             let response = try await wrapped.response(for: authorized)
             // The age of a credential that was created for this call cannot be the reason for the 401, so a new
             // credential would not help.

@@ -11,12 +11,13 @@ struct RefreshState {
         case none
         case fail(ApiConnectorError)
         /// The call starts the refresh with this number, to replace this credential, and waits for the result.
-        case start(Int, RefreshWaiter, ApiCredential?)
-        case join(RefreshWaiter)
+        case start(Int, RefreshWaiter, ApiCredential?, RefreshEvents)
+        case join(RefreshWaiter, RefreshEvents)
     }
 
     private struct Refresh {
         let number: Int
+        let events = RefreshEvents()
         var waiters: [ObjectIdentifier: RefreshWaiter] = [:]
         /// The previous refresh, if it was abandoned and is still ending.
         let predecessor: Task<Void, Never>?
@@ -55,17 +56,18 @@ struct RefreshState {
             return .use(credential)
         }
         let waiter = RefreshWaiter()
-        if refresh != nil {
+        if let events = refresh?.events {
             refresh?.waiters[ObjectIdentifier(waiter)] = waiter
-            return .join(waiter)
+            return .join(waiter, events)
         }
         starts = starts.filter { now - $0 < limit.duration }
         if starts.count < limit.count {
             starts.append(now)
             lastNumber += 1
             let waiters = [ObjectIdentifier(waiter): waiter]
-            refresh = Refresh(number: lastNumber, waiters: waiters, predecessor: givenUp.take())
-            return .start(lastNumber, waiter, credential)
+            let new = Refresh(number: lastNumber, waiters: waiters, predecessor: givenUp.take())
+            refresh = new
+            return .start(lastNumber, waiter, credential, new.events)
         }
         if let credential, failure == nil || isUsable(credential, date) { return .use(credential) }
         return .fail(failure ?? .credentialsUnavailable("the credential was refreshed too often"))
@@ -166,7 +168,7 @@ struct RefreshState {
     private static var signedOut: ApiConnectorError { .credentialsUnavailable("no user is signed in") }
 }
 
-/// What to do outside the lock when a refresh ends.
+/// The actions to run outside the lock when a refresh ends.
 struct RefreshEnd {
     var task: Task<Void, Never>?
     var timeLimit: TimerQueue.Entry?

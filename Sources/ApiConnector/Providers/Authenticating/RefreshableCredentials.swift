@@ -79,13 +79,13 @@ public final class RefreshableCredentials: CredentialSource {
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or the error that ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
-        if request.values.credentialRefreshes.contain(self) || CredentialRefreshes.current.contain(self) { return nil }
+        if request.isCredentialRefresh(of: self) { return nil }
         let now = timers.timeSource.now
         let date = timers.timeSource.date
         let decision = state.withLock { state in
             let decision = state.decide(for: request.headers, now: now, date: date)
-            if case .start(let number, _, let old) = decision {
-                state.begin { task(number, replacing: old, after: $0) }
+            if case .start(let number, _, let old, let events) = decision {
+                state.begin { task(number, replacing: old, after: $0, events) }
             }
             return decision
         }
@@ -93,11 +93,11 @@ public final class RefreshableCredentials: CredentialSource {
         case .use(let credential): return credential
         case .none: return nil
         case .fail(let error): throw error
-        case .start(let number, let waiter, _):
+        case .start(let number, let waiter, _, let events):
             limit(number)
-            return try await wait(as: waiter, of: request, .refreshStarted)
-        case .join(let waiter):
-            return try await wait(as: waiter, of: request, .refreshJoined)
+            return try await wait(as: waiter, of: request, .refreshStarted, events)
+        case .join(let waiter, let events):
+            return try await wait(as: waiter, of: request, .refreshJoined, events)
         }
     }
 
@@ -123,7 +123,8 @@ public final class RefreshableCredentials: CredentialSource {
     private func wait(
         as waiter: RefreshWaiter,
         of request: ApiRequest,
-        _ event: CallEvent.CredentialUse
+        _ event: CallEvent.CredentialUse,
+        _ events: RefreshEvents
     ) async throws(ApiConnectorError) -> ApiCredential {
         request.report(.credentials(event))
         let outcome = await request.withDeadline {
@@ -132,6 +133,7 @@ public final class RefreshableCredentials: CredentialSource {
             waiter.resume(with: .failure(error))
             state.withLock { $0.forget(waiter) }
         }
+        for event in events.all { request.report(event) }
         switch outcome {
         case .success(let credential):
             request.report(.credentials(credential.isFresh ? .refreshed : .kept))
@@ -146,16 +148,19 @@ public final class RefreshableCredentials: CredentialSource {
     private func task(
         _ number: Int,
         replacing old: ApiCredential?,
-        after predecessor: Task<Void, Never>?
+        after predecessor: Task<Void, Never>?,
+        _ events: RefreshEvents
     ) -> Task<Void, Never> {
-        let mark = CredentialRefresh(of: self)
-        return Task {
+        Task {
             await predecessor?.value
             // The code that canceled the task has already resumed the waiting calls.
             if Task.isCancelled { return }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {
-                outcome = .success(try await mark.during { try await refresh(old) })
+                let new = try await RefreshEvents.$current.withValue(events) {
+                    try await ApiRequest.markingCredentialRefresh(of: self) { try await refresh(old) }
+                }
+                outcome = .success(new)
             } catch {
                 outcome = .failure(.credentialsUnavailable("the credential could not be refreshed", because: error))
             }

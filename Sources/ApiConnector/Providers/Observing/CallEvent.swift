@@ -130,6 +130,9 @@ public struct CallEvent: Sendable {
     /// The method.
     public var method: HTTPMethod { request.method }
 
+    /// The scheme, host and port of the request's URL; nil for a URL without a host.
+    public var origin: HTTPOrigin? { HTTPOrigin(request.url) }
+
     /// The URL as text, with secrets replaced.
     ///
     /// - Parameter redactor: Replaces secrets; the standard redactor by default.

@@ -23,11 +23,9 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A refresh token may be valid only once, and calls are waiting for the result.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
-        if let mark = request.values.streamMark {
-            mark.share(tokens)
-            // The stream counts its attempts itself.
-            if mark.isResuming { return try await wrapped.response(for: request) }
-        }
+        request.shareRetryTokens(tokens)
+        // The stream counts its attempts itself.
+        if request.isResumption { return try await wrapped.response(for: request) }
         var request = request
         request.prepareForRetries(policy)
         tokens.earn(by: request)
@@ -39,7 +37,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             let now = request.timeSource.now
             switch await run.decide(on: result, of: request, at: now) {
             case .stop(let reason):
-                return try request.finalResult(result, reason)
+                return try request.endAttempts(with: result, because: reason)
             case .again(let wait):
                 // Otherwise the rejected response would stay open until the next attempt.
                 result.discardBody()
@@ -56,10 +54,9 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         opening isOpening: Bool
     ) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
-            var response = try await wrapped.response(for: request)
-                .watched(as: request).collectedIfWanted(by: request)
-            if isOpening, !policy.isTransient(response) { try await response.open() }
-            return .success(response)
+            let response = try await wrapped.response(for: request).collectedIfWanted(by: request)
+            guard isOpening, !policy.isTransient(response) else { return .success(response) }
+            return .success(try await response.opened(by: request))
         } catch {
             return .failure(error)
         }
@@ -104,63 +101,4 @@ extension ApiRequest {
         guard let makeKey = policy.idempotencyKey, !isRepeatable, body.isReplayable else { return }
         headers[.idempotencyKey] = makeKey()
     }
-
-    /// The last result, with the earlier attempts and why there was no further attempt.
-    fileprivate func finalResult(
-        _ result: Result<ApiResponse, ApiConnectorError>,
-        _ stop: RetryStop
-    ) throws(ApiConnectorError) -> ApiResponse {
-        switch result {
-        case .success(var response):
-            response.request.history = history(with: response.request.earlierAttempts, stop)
-            return response
-        case .failure(let error):
-            throw error.completed(request: self).following(history(with: error.earlierAttempts, stop))
-        }
-    }
-
-    /// The history at the end of the attempts.
-    ///
-    /// - Parameter inner: The attempts of the last result. They include this request's earlier attempts if a retrying
-    ///   provider further in has added its own attempts to the same list.
-    func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
-        AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
-    }
-}
-
-extension ApiResponse {
-    /// Waits for the first chunk of a streamed body, so that a failure before that chunk is a failure of this attempt.
-    fileprivate mutating func open() async throws(ApiConnectorError) {
-        guard let reader = body.reader else { return }
-        do {
-            try reader.claim()
-            if let first = try await reader.next() {
-                body = ResponseBody(source: OpenedBody(first, reader))
-            } else {
-                body = ResponseBody(Data())
-            }
-        } catch {
-            throw error.completed(request: request, head: head)
-        }
-    }
-}
-
-/// A body whose first chunk has already been read.
-private final class OpenedBody: ResponseBodySource {
-    private let first: Locked<Data?>
-    private let reader: ResponseBodyReader
-
-    init(_ first: Data, _ reader: ResponseBodyReader) {
-        self.first = Locked(first)
-        self.reader = reader
-    }
-
-    var isWatched: Bool { reader.isWatched }
-
-    func next() async throws(ApiConnectorError) -> Data? {
-        if let first = first.withLock({ $0.take() }) { return first }
-        return try await reader.next()
-    }
-
-    func cancel() { reader.cancel() }
 }

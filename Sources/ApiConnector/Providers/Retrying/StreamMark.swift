@@ -18,8 +18,24 @@ struct StreamMark: Sendable {
     var tokens: (any RetryTokenSource)? { storage.tokens.withLock { $0 } }
 
     /// Gives the stream the source of its retry tokens, unless it already has one.
-    func share(_ tokens: any RetryTokenSource) {
+    fileprivate func share(_ tokens: any RetryTokenSource) {
         storage.tokens.withLock { $0 = $0 ?? tokens }
+    }
+}
+
+extension ApiRequest {
+    /// Whether the request resumes a stream or a download that broke off.
+    ///
+    /// The stream's own policy decides about further attempts; see ``StreamFormat/resuming(_:)``. A wrapper that retries
+    /// passes such a request on once. Otherwise the attempts of both would multiply.
+    public var isResumption: Bool { values.streamMark?.isResuming ?? false }
+
+    /// Makes the stream or download of this request take its retries from a wrapper's tokens.
+    ///
+    /// A wrapper that retries calls it for each request. Then requests that resume a stream count toward the budget of
+    /// their host. The outermost wrapper's tokens are used. For any other request, it does nothing.
+    public func shareRetryTokens(_ tokens: any RetryTokenSource) {
+        values.streamMark?.share(tokens)
     }
 }
 

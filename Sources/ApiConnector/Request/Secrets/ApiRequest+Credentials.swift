@@ -49,6 +49,30 @@ extension ApiRequest {
         return true
     }
 
+    /// Like ``setCredentials(for:_:)``, for a credential that takes time to make, such as a signature of the request.
+    ///
+    /// ```swift
+    /// try await request.authorize { request throws(ApiConnectorError) in try await signer.sign(&request) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - scope: The origins that the credential is for; the connection's own by default.
+    ///   - set: Changes the request; called only if the request goes to one of these origins.
+    /// - Returns: Whether `set` was called.
+    /// - Throws: The error of `set`. The request may then have parts of the credential.
+    @discardableResult
+    public mutating func authorize<Failure: Error>(
+        for scope: CredentialScope = .connection,
+        _ set: (inout ApiRequest) async throws(Failure) -> Void
+    ) async throws(Failure) -> Bool {
+        guard scope.admits(self) else { return false }
+        let isGuarded = credentialGuard != nil
+        credentialGuard = nil
+        defer { if isGuarded { withholdCredentials() } }
+        try await set(&self)
+        return true
+    }
+
     /// Removes the secrets if the URL now has another origin.
     mutating func leaveSecretsBehind(at old: URL) {
         if HTTPOrigin(old) != HTTPOrigin(unguardedURL) {

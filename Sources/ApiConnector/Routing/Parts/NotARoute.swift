@@ -3,10 +3,11 @@
 // MIT License, see LICENSE.
 
 // This works around a crash of Swift 6.3. It crashes when it infers the type of a property under two conditions: the
-// router has an enum case of that name without values, and the compiler has not read the type of that case before. Each
-// property with an associated type has its own protocol, because the compiler infers the types of all properties of one
-// protocol together. Each of these protocols also has a static member with the name of the property. To find this
-// member, the compiler reads the case first.
+// router has an enum case of that name without values, and the compiler has not read the type of that case before.
+//
+// Each property with an associated type has its own protocol, because the compiler infers the types of all properties
+// of one protocol together. Each of these protocols also has a static member with the name of the property. To find
+// this member, the compiler reads the case first.
 //
 // The associated types of the query, the method, the fields and the body are unconstrained. With a constraint, the
 // compiler would silently use the default for a property of any other type. A property that cannot be converted is

@@ -37,7 +37,7 @@ struct JSONScanner: Sendable {
         baseDepth = depth
     }
 
-    /// Starts a separate text, whatever came before.
+    /// Starts a separate text, regardless of the text before.
     mutating func startText() {
         depth = 0
         baseDepth = 0

@@ -31,7 +31,7 @@ enum CurlAuthorities {
 
     // MARK: Changes
 
-    /// What libcurl may reuse when a connection opens.
+    /// The certificates and sessions that libcurl may reuse when a connection opens.
     struct Reuse: Equatable {
         /// The maximum age of cached certificates in seconds; 0 makes libcurl read the file.
         var seconds: Int
@@ -40,12 +40,13 @@ enum CurlAuthorities {
 
         static let all = Reuse(seconds: 86_400, allowsSessions: true)
 
-        /// What libcurl may reuse some milliseconds after a change was detected.
+        /// The reuse that is allowed some milliseconds after a change was detected.
         ///
         /// The maximum age is 2 ms less than the time since the change, rounded down to whole seconds, libcurl's unit. So
-        /// certificates that libcurl read before the change are always too old. libcurl may also read the file again if
-        /// it read the certificates less than 1.1 seconds after the change; later ones are reused for up to a day. A TLS
-        /// session lives for at most 7 days (RFC 8446, section 4.6.1).
+        /// certificates that libcurl read before the change are always too old. Because of the rounding, it is possible
+        /// that libcurl also rereads certificates that it read less than 1.1 seconds after the change. Certificates
+        /// that it read later are reused for up to a day. A TLS session lives for at most 7 days (RFC 8446, section
+        /// 4.6.1).
         init(afterChange milliseconds: Int) {
             seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)
             allowsSessions = milliseconds > 7 * 86_400_000
@@ -80,7 +81,9 @@ enum CurlAuthorities {
     /// One record per configured path.
     private static let records = Locked<[String: Record]>([:])
 
-    /// Checks the file's date; called when a connection opens.
+    /// Checks whether the file has changed, and returns the certificates and sessions that libcurl may reuse.
+    ///
+    /// Called when a connection opens.
     ///
     /// A missing file counts as unchanged, because it may be about to be replaced.
     static func reuse(of path: String) -> Reuse {

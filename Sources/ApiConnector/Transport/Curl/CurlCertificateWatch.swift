@@ -24,7 +24,7 @@ final class CurlCertificateWatch {
         CurlOpenSSL.function("SSL_CTX_set_msg_callback", of: "ssl")
     private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX", of: "ssl")
 
-    /// Whether libcurl can report its contexts.
+    /// Whether libcurl's OpenSSL has the functions that the watch calls.
     static let isPossible = setMessageCallback != nil && context != nil
 
     private let address: UInt

@@ -8,9 +8,9 @@ import CCurl
 /// Watches a TLS connection for the message that ends it, `close_notify`.
 ///
 /// A body without a length ends when the server closes the connection. Without `close_notify`, an attacker or a crash
-/// may have truncated it. libcurl treats both ends alike. From 7.87 on, its own BIO hides the end of the socket from
-/// OpenSSL. Before 7.87, libcurl with OpenSSL 1.1 ignores the end. So this watch makes OpenSSL report the alerts that
-/// it reads.
+/// may have truncated it. libcurl does not distinguish an end with `close_notify` from one without it. From 7.87 on,
+/// its own BIO hides the end of the socket from OpenSSL. Before 7.87, libcurl with OpenSSL 1.1 ignores the end. So this
+/// watch makes OpenSSL report the alerts that it reads.
 final class CurlCloseWatch {
     private struct Entry {
         let id: ObjectIdentifier

@@ -26,7 +26,7 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// Whether calls with a streamed response may share an HTTP/2 connection; false by default, which uses HTTP/1.1.
     ///
-    /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, whatever ``streamWindowByteCount`` is, and
+    /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, regardless of ``streamWindowByteCount``, and
     /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1, the buffer has 1.9 MB and the delay is
     /// 0.1 ms).
     public var streamsOverHTTP2 = false

@@ -62,7 +62,7 @@ extension CurlHandle {
         return send.mayConnect(repetition(of: transfer))
     }
 
-    /// What is known about earlier sends.
+    /// The known facts about earlier sends.
     private func repetition(of transfer: CurlTransfer) -> CurlSendState.Question {
         var question = CurlSendState.Question()
         guard sendCount > 0 else { return question }

@@ -48,9 +48,9 @@ extension CurlLoop {
     ///
     /// Ended transfers are removed when they are the majority, so that each removal costs little and few are kept.
     func forgetWaiting() {
-        cancelledCount += 1
-        guard cancelledCount * 2 > line.waitingCount else { return }
-        cancelledCount = 0
+        canceledCount += 1
+        guard canceledCount * 2 > line.waitingCount else { return }
+        canceledCount = 0
         _ = line.removeAll(where: \.isOver)
     }
 

@@ -45,7 +45,7 @@ final class CurlLoop: @unchecked Sendable {
     var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>
     /// The number of canceled transfers that may still be in the line.
-    var cancelledCount = 0
+    var canceledCount = 0
     var isStartingWaiting = false
 
     init(_ mailbox: CurlMailbox, _ configuration: CurlConfiguration) throws(ApiConnectorError) {

@@ -8,11 +8,11 @@
 ///
 /// All requests of a provider share one thread, which starts with the first request and waits in the kernel. A streamed
 /// body is read ahead by at most ``CurlConfiguration/streamWindowByteCount``. A cancellation ends a call immediately,
-/// whatever the request is doing. Redirects are returned as responses, not followed.
+/// in every phase of the request. Redirects are returned as responses, not followed.
 ///
 /// After the process calls `exit()` or returns from `main`, calls in flight never end, and new calls fail with kind
-/// `.cancelled`. An exit handler causes this. To end the process without this handler, call `_exit`: it runs no exit
-/// handlers at all, and it also does not flush buffered output. Do not use a provider in a child process made by `fork`
+/// `.cancelled`. An exit handler causes this. To end the process without this handler, call `_exit`: it does not run
+/// exit handlers, and it also does not flush buffered output. Do not use a provider in a child process made by `fork`
 /// without `exec`: the child has none of the provider's threads.
 public struct CurlProvider: DefaultDataRequestType {
     private let engine: CurlEngine

@@ -33,7 +33,7 @@ struct CurlSecurityFault {
         "alert certificate expired", "alert certificate revoked", "alert unsupported certificate",
     ]
 
-    /// What to do about the fault, with the name of the setting; nil if no setting is at fault.
+    /// The advice for the fault, with the name of the setting; nil if no setting is at fault.
     var advice: String? {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {

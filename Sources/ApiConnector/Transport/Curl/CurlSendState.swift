@@ -25,7 +25,7 @@ struct CurlSendState {
         case refuse
     }
 
-    /// What is known before a send.
+    /// The known facts before a send.
     struct Question {
         /// Whether the connection was used before, or is shared.
         var isReused = false
@@ -48,7 +48,7 @@ struct CurlSendState {
         fileprivate var isRepetition: Bool { wasSent && !isAnswered }
     }
 
-    /// What is known after a transfer has failed.
+    /// The known facts after a transfer has failed.
     struct Failure {
         /// Whether the error can be caused by a closing connection.
         var isLostConnection = false

@@ -12,7 +12,7 @@ struct CurlConnectionName: Hashable {
     let remotePort: UInt16
 }
 
-/// What is known about libcurl's connections; used only in a turn of the loop.
+/// The known facts about libcurl's connections; used only in a turn of the loop.
 ///
 /// libcurl does not report which socket a request is about to use (`CURLINFO_ACTIVESOCKET` is known after the
 /// transfer), but it reports the addresses. An entry stays when its connection closes, so each use checks the port.

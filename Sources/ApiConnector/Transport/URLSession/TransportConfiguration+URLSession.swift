@@ -35,7 +35,7 @@ extension TransportConfiguration {
 }
 
 extension URLSessionSystem {
-    /// What to use instead of a setting that the system's `URLSession` does not support, as the end of a sentence.
+    /// The replacement for a setting that the system's `URLSession` does not support, as the end of a sentence.
     func remedy(for setting: TransportConfiguration.SessionSetting) -> String {
         switch (self, setting) {
         case (.linux, _):

@@ -4,8 +4,8 @@
 
 /// A streamed body of a session: a bounded buffer between the session's callbacks and the reader.
 ///
-/// On Linux, the session has no back-pressure (M1 to M3). On Apple's systems, its task is suspended long before the
-/// buffer is full. A full buffer fails the call.
+/// On Linux, the session has no back-pressure (rows M1 to M3 of the page "URLSession on Linux"). On Apple's systems,
+/// its task is suspended long before the buffer is full. A full buffer fails the call.
 final class URLSessionBody: ResponseBodySource {
     /// The maximum number of bytes that wait for the reader: 16 MiB.
     static let windowByteCount = 16 << 20

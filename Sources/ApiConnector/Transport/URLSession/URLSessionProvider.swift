@@ -109,7 +109,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     /// - On Linux, a streamed response can be 16 MiB ahead of its reader; beyond that, the call fails with kind
     ///   `.bodyTooLarge`. A request body from a file or a source is first read into memory (R2), and must not exceed 16
     ///   MiB.
-    /// - On Apple's systems, a task whose reader is 1 MiB behind is suspended until the reader has caught up. Files and
+    /// - On Apple's systems, a task is suspended when its reader is 1 MiB behind, until it has caught up. Files and
     ///   sources are sent as they are read. A GET with a body fails with kind `.invalidRequest`.
     ///
     /// The response's ``ApiResponse/times`` are the task's metrics on Apple's systems. Linux has no metrics, so they

@@ -52,7 +52,7 @@ public final class LaunchSeed: Sendable {
     ///     needs a file, because it does not fit into the environment. The program must be able to read the file. It is
     ///     removed when the script is released.
     /// - Throws: ``UnsupportedScriptError`` for a script with answers or matchers that cannot be sent to another
-    ///   process; ``LaunchSeedError`` if the file cannot be written.
+    ///   process; ``FixtureError`` if the file cannot be written.
     public init<Router>(
         _ script: Script<Router>,
         storingIn folder: URL = FileManager.default.temporaryDirectory
@@ -82,22 +82,22 @@ extension LaunchSeed {
     ///   - provider: The program's own provider.
     ///   - arguments: The program's launch arguments; the process's by default.
     ///   - environment: The program's environment; the process's by default.
-    /// - Throws: ``LaunchSeedError`` if the seed is selected but missing or unreadable, if it is present but not
+    /// - Throws: ``FixtureError`` if the seed is selected but missing or unreadable, if it is present but not
     ///   selected, or if its test has ended. Do not continue after an error, because the program would send its
     ///   requests to a real server.
     public static func provider<Provider: DataRequestType>(
         or provider: @autoclosure () -> Provider,
         arguments: [String] = ProcessInfo.processInfo.arguments,
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(LaunchSeedError) -> AnyProvider {
+    ) throws(FixtureError) -> AnyProvider {
         let isSelected = arguments.contains(argument)
         guard let text = environment[variable] else {
             guard isSelected else { return AnyProvider(provider()) }
-            throw LaunchSeedError("the launch arguments have \(argument), but the environment has no \(variable)")
+            throw FixtureError(seed: "the launch arguments have \(argument), but the environment has no \(variable)")
         }
         guard isSelected else {
-            throw LaunchSeedError(
-                "the environment has \(variable), but the launch arguments lack \(argument); "
+            throw FixtureError(
+                seed: "the environment has \(variable), but the launch arguments lack \(argument); "
                     + "launch with the seed's arguments, "
                     + "or without its environment"
             )
@@ -105,10 +105,10 @@ extension LaunchSeed {
         let document: SeedDocument
         do {
             document = try JSONDecoder().decode(SeedDocument.self, from: try SeedText.document(in: text))
-        } catch let error as LaunchSeedError {
+        } catch let error as FixtureError {
             throw error
         } catch {
-            throw LaunchSeedError("its document does not decode: \(error)")
+            throw FixtureError(seed: "its document does not decode: \(error)")
         }
         return AnyProvider(TestConnector(try SeededResponses(document)))
     }

@@ -33,7 +33,7 @@ final class SeedLink: ScriptReporter {
     deinit { socket.close() }
 
     /// Connects, and receives how often each step was already used.
-    static func connect(to port: Int, key: String) throws(LaunchSeedError) -> (SeedLink, given: [[Int]]) {
+    static func connect(to port: Int, key: String) throws(FixtureError) -> (SeedLink, given: [[Int]]) {
         do {
             let socket = try Socket.connect(to: port)
             try socket.send(try SeedMessage.line(SeedMessage.FromProgram.hello(key: key)))
@@ -50,10 +50,10 @@ final class SeedLink: ScriptReporter {
                 input.append(bytes)
             }
         } catch {
-            throw LaunchSeedError("the test cannot be reached on port \(port): \(error)")
+            throw FixtureError(seed: "the test cannot be reached on port \(port): \(error)")
         }
-        throw LaunchSeedError(
-            "the test on port \(port) does not know the seed; it belongs to another test, or its test has ended"
+        throw FixtureError(
+            seed: "the test on port \(port) does not know the seed; it belongs to another test, or its test has ended"
         )
     }
 

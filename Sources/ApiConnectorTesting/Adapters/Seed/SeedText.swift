@@ -31,8 +31,8 @@ enum SeedText {
         do {
             try document.write(to: file)
         } catch {
-            throw LaunchSeedError(
-                "the seed has \(document.count) bytes, too many for an environment variable, and the file "
+            throw FixtureError(
+                seed: "the seed has \(document.count) bytes, too many for an environment variable, and the file "
                     + "\(file.path(percentEncoded: false)) cannot be written: \(error.localizedDescription)"
             )
         }
@@ -40,28 +40,28 @@ enum SeedText {
     }
 
     /// Reads a text that ``text(of:orIn:)`` wrote.
-    static func document(in text: String) throws(LaunchSeedError) -> Data {
+    static func document(in text: String) throws(FixtureError) -> Data {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard let version = parts.first.flatMap({ Int($0) }) else {
-            throw LaunchSeedError("it is not a seed: \(String(text.prefix(40)).debugDescription)")
+            throw FixtureError(seed: "it is not a seed: \(String(text.prefix(40)).debugDescription)")
         }
         guard version == Self.version else {
-            throw LaunchSeedError(
-                "it has version \(version), and this program reads version \(Self.version); build the program and its "
-                    + "test with the same version of ApiConnectorTesting"
+            throw FixtureError(
+                seed: "it has version \(version), and this program reads version \(Self.version); build the program "
+                    + "and its test with the same version of ApiConnectorTesting"
             )
         }
         guard parts.count == 3, let count = Int(parts[1]) else {
-            throw LaunchSeedError("its head is truncated: \(String(text.prefix(40)).debugDescription)")
+            throw FixtureError(seed: "its head is truncated: \(String(text.prefix(40)).debugDescription)")
         }
         let document = try body(parts[2])
         guard document.count == count else {
-            throw LaunchSeedError("it has \(document.count) bytes instead of \(count); it was truncated")
+            throw FixtureError(seed: "it has \(document.count) bytes instead of \(count); it was truncated")
         }
         return document
     }
 
-    private static func body(_ text: String) throws(LaunchSeedError) -> Data {
+    private static func body(_ text: String) throws(FixtureError) -> Data {
         if text.hasPrefix("file:") {
             let path = String(text.dropFirst("file:".count))
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -69,12 +69,12 @@ enum SeedText {
                 attributes?[.size] as? Int ?? .max <= maximumFileByteCount,
                 let data = FileManager.default.contents(atPath: path)
             else {
-                throw LaunchSeedError("its file \(path) is missing, or is not a seed's file")
+                throw FixtureError(seed: "its file \(path) is missing, or is not a seed's file")
             }
             return data
         }
         guard text.hasPrefix("base64:"), let data = Data(base64Encoded: String(text.dropFirst("base64:".count))) else {
-            throw LaunchSeedError("its document is not base64; it was truncated or changed")
+            throw FixtureError(seed: "its document is not base64; it was truncated or changed")
         }
         return data
     }

@@ -8,7 +8,7 @@ import ApiConnector
 struct SeededResponses: ExchangeSource {
     private let engine: ScriptEngine
 
-    init(_ document: SeedDocument) throws(LaunchSeedError) {
+    init(_ document: SeedDocument) throws(FixtureError) {
         let (link, given) = try SeedLink.connect(to: document.port, key: document.key)
         engine = ScriptEngine(document, given: given, reportingTo: link)
         link.start(for: engine)

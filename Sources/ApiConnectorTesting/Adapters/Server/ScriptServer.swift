@@ -31,8 +31,9 @@ public final class ScriptServer: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - origin: The URL of the server that this server replaces, for requests that do not name a server. The default
-    ///     is the root URL of the script's environment, or this server's own URL for any other source.
+    ///   - origin: The URL of the server that this server replaces. It completes the URL of each request whose target
+    ///     is only a path, not an absolute URL. The default is the root URL of the script's environment, or this
+    ///     server's own URL for any other source.
     ///   - provider: The provider that gets the requests without an answer; nil by default, which refuses them.
     ///     Requests that are passed on are recorded, and are not issues.
     /// - Throws: ``UnsupportedScriptError`` for a script with answers that a socket cannot send; another error if no

@@ -20,7 +20,7 @@ extension ConformanceCase {
             }
         },
         make(
-            "delivers no body for HEAD, whatever the Content-Length",
+            "delivers no body for HEAD, regardless of the Content-Length",
             .each(.steps(.head(200, ["Content-Length": "1000"], .none)))
         ) { probe in
             for _ in 0..<2 {

@@ -57,7 +57,7 @@ extension ConformanceCase {
             )
             let body = RequestBody.stream { chunks.withLock { $0.take() } ?? AsyncStream { $0.finish() } }
             try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
-            try await isGone.value(within: .seconds(180), orSay: "the source was not released")
+            try await isGone.value(within: .seconds(600), orSay: "the source was not released")
         },
         make.wire("ends a canceled call within the TLS handshake", .onConnection(.steps(.silence))) { probe in
             var request = probe.request()

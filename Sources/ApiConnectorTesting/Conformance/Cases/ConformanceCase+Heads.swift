@@ -27,7 +27,7 @@ extension ConformanceCase {
             try probe.demandEqual(response.request.url, probe.side.url("/this"), "the request's URL")
         },
         make(
-            "finds a header field by name, whatever the case",
+            "finds a header field by name in any case",
             .each(.text("ok", 200, ["x-lower": "1", "X-UPPER": "2"]))
         ) { probe in
             let headers = try await probe.send(probe.request()).response.headers

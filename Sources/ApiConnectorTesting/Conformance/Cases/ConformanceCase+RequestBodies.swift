@@ -9,7 +9,7 @@ extension ConformanceCase {
 
     /// Cases about request bodies as the server receives them.
     static let requestBodies: [ConformanceCase] = [
-        make("sends a body with its type, whatever the method") { probe in
+        make("sends a body with its type for every method") { probe in
             for (number, method) in [HTTPMethod.post, .put, .patch, .delete].enumerated() {
                 _ = try await probe.send(probe.request("/", method, .data(Data(#"{"a":1}"#.utf8), mediaType: .json)))
                 let seen = try await probe.log.request(number)

@@ -60,7 +60,7 @@ extension ConformanceCase {
             }
             try probe.demandEqual(probe.targets, refusals.keys.sorted(), "the requests")
         },
-        make("sends a request once, whatever the status", answers(to: passingStatuses)) { probe in
+        make("sends a request once, regardless of the status", answers(to: passingStatuses)) { probe in
             for status in passingStatuses { try await probe.demandStatus(status) }
             try probe.demandEqual(probe.targets, passingStatuses.map { "/\($0)" }, "the requests")
         },

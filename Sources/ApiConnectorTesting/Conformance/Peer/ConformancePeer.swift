@@ -61,7 +61,7 @@ final class PeerLog: Sendable {
     /// The limit of each wait.
     ///
     /// A case usually has a shorter limit.
-    private static let patience = Duration.seconds(180)
+    private static let patience = Duration.seconds(600)
 
     /// The requests that have arrived, in order.
     var requests: [PeerRequest] {
@@ -95,7 +95,7 @@ final class PeerLog: Sendable {
         }
     }
 
-    // MARK: - For the far sides
+    // MARK: - For the peers
 
     func begin(_ request: PeerRequest) -> Int {
         let number = state.withLock { state in

@@ -18,7 +18,7 @@ struct PeerAnswer: Sendable {
     }
 
     enum Step: Sendable {
-        /// Waits until the case opens this gate.
+        /// Waits until the conformance case opens the gate with this number.
         case hold(Int)
         case head(HTTPStatus, HTTPHeaders, Framing)
         /// A part of the body; with chunked framing, one chunk.

@@ -9,7 +9,9 @@ struct BodyCheck {
     let part: ContractViolation.Part
     let values: TextValues
 
-    /// The violations of a body, which is not empty.
+    /// The violations of a body.
+    ///
+    /// The body must not be empty.
     func violations(
         of body: Data,
         _ type: MediaType?,
@@ -51,6 +53,7 @@ struct BodyCheck {
         if let item = media["itemSchema"], let records = Self.records(of: body, type) {
             return records.flatMap { checkJSON($0, item, media) }
         }
+        if let item = media["itemSchema"], type.isEventStream { return checkEvents(body, item) }
         guard let schema = media["schema"] else { return [] }
         if type.matches(.form) {
             let items = ParameterReader.Item.all(in: String(decoding: body, as: UTF8.self), isForm: true)
@@ -60,7 +63,7 @@ struct BodyCheck {
         if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
         // A text is checked as one value. If the schema describes an object or an array, the format of the text
         // is not JSON. Such a text is not parsed, so it is not checked.
-        guard type.type == "text", type.subtype != "event-stream", let text = String(validating: body, as: UTF8.self)
+        guard type.type == "text", !type.isEventStream, let text = String(validating: body, as: UTF8.self)
         else { return [] }
         guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {
             return []
@@ -73,6 +76,20 @@ struct BodyCheck {
             return [ContractViolation(part, media.pointer, "it is not JSON")]
         }
         return schema.map { check(value, $0) } ?? []
+    }
+
+    /// The violations of each server-sent event that has data.
+    private func checkEvents(_ body: Data, _ item: JSONNode) -> [ContractViolation] {
+        let schema = EventSchema(item, values)
+        return EventSchema.events(in: body).flatMap { event -> [ContractViolation] in
+            let value = schema.value(of: event)
+            let found = check(value, item)
+            guard found.isEmpty, schema.hasData, let content = schema.content(of: value) else { return found }
+            guard let data = JSONValue(parsing: Data((event["data"] ?? "").utf8)) else {
+                return [ContractViolation(part, content.pointer, "the data of an event is not JSON")]
+            }
+            return check(data, content)
+        }
     }
 
     private func check(_ value: JSONValue, _ schema: JSONNode) -> [ContractViolation] {

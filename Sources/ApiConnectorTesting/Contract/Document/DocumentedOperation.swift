@@ -23,7 +23,9 @@ struct DocumentedOperation: Sendable {
         let credentialNames = Set(schemes.filter { $0.text("type") == "apiKey" }.compactMap { $0.text("name") })
         let named = methods.compactMap { name in item[name].map { (name.uppercased(), $0) } }
         let additional = (item["additionalOperations"]?.members ?? []).map { ($0.key, $0.node) }
-        return (named + additional).map { name, node in
+        return (named + additional).compactMap { name, node in
+            // In a document of several files, an operation can be in its own file.
+            guard let node = node.resolved else { return nil }
             let servers = node["servers"] ?? item["servers"] ?? root["servers"]
             return DocumentedOperation(
                 method: HTTPMethod(rawValue: name),
@@ -60,5 +62,15 @@ struct DocumentedOperation: Sendable {
         let found =
             responses?["\(status.rawValue)"] ?? responses?["\(status.rawValue / 100)XX"] ?? responses?["default"]
         return found?.resolved
+    }
+
+    /// A status whose documented response has a key, such as `404`, `4XX` or `default`; nil if there is no such status.
+    func status(ofResponse key: String) -> HTTPStatus? {
+        if let number = Int(key) { return HTTPStatus(rawValue: number) }
+        let responses = node["responses"]
+        let isClass = key.uppercased().hasSuffix("XX")
+        let hundreds = isClass ? [Int(key.prefix(1)) ?? 5] : [5, 4]
+        let statuses = hundreds.filter { isClass || responses?["\($0)XX"] == nil }.flatMap { $0 * 100..<$0 * 100 + 100 }
+        return statuses.first { responses?["\($0)"] == nil }.map { HTTPStatus(rawValue: $0) }
     }
 }

@@ -10,6 +10,6 @@ struct SchemaViolation: Sendable, Equatable {
     /// The JSON pointer of the value in the body; empty for the whole body.
     let value: String
 
-    /// What is wrong, such as "it is a number, but the schema requires string".
+    /// The problem, such as "it is a number, but the schema requires string".
     let sentence: String
 }

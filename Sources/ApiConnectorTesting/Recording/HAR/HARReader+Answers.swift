@@ -10,7 +10,7 @@ extension HARReader {
         of entry: LocatedJSON,
         _ path: String,
         into exchange: inout RecordedExchange
-    ) throws(RecordingError) {
+    ) throws(FixtureError) {
         let response = try member("response", of: entry, path)
         let responsePath = path + ".response"
         let status = try member("status", of: response, responsePath)
@@ -96,7 +96,7 @@ extension HARReader {
         if !isComplete, !hasNoBody, !mayHaveNone { exchange.end = .unknown }
     }
 
-    private func failure(of entry: LocatedJSON, _ path: String) throws(RecordingError) -> RecordedFailure? {
+    private func failure(of entry: LocatedJSON, _ path: String) throws(FixtureError) -> RecordedFailure? {
         guard let failure = entry["_failure"], !failure.isNull else { return nil }
         let stage = failure["stage"]?.string.flatMap { ApiConnectorError.Stage(rawValue: $0) }
         return RecordedFailure(

@@ -19,9 +19,9 @@ struct HARReader {
         self.name = name
     }
 
-    func exchanges() throws(RecordingError) -> [RecordedExchange] {
+    func exchanges() throws(FixtureError) -> [RecordedExchange] {
         let isUTF16 = bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
-        guard !isUTF16 else { throw RecordingError("\(name) is in UTF-16; save it in UTF-8") }
+        guard !isUTF16 else { throw FixtureError("\(name) is in UTF-16; save it in UTF-8") }
         let root: LocatedJSON
         do throws(JSONFlaw) {
             root = try LocatedJSONParser.value(in: bytes)
@@ -35,7 +35,7 @@ struct HARReader {
         return exchanges
     }
 
-    private func exchange(_ entry: LocatedJSON, _ path: String) throws(RecordingError) -> RecordedExchange {
+    private func exchange(_ entry: LocatedJSON, _ path: String) throws(FixtureError) -> RecordedExchange {
         let request = try member("request", of: entry, path)
         let requestPath = path + ".request"
         var exchange = RecordedExchange(
@@ -55,7 +55,7 @@ struct HARReader {
     /// The header fields of a message.
     ///
     /// The pseudo-fields of HTTP/2 are left out, and fields that a browser has joined by line feeds are split.
-    func headers(of message: LocatedJSON, _ path: String) throws(RecordingError) -> HTTPHeaders {
+    func headers(of message: LocatedJSON, _ path: String) throws(FixtureError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (index, field) in try list("headers", of: message, path).enumerated() {
             let fieldPath = "\(path).headers[\(index)]"
@@ -75,7 +75,7 @@ struct HARReader {
     /// A body's bytes; nil if there is no text.
     ///
     /// - Parameter encoding: The key of the text's encoding.
-    func bytes(of content: LocatedJSON, encoding: String, _ path: String) throws(RecordingError) -> Data? {
+    func bytes(of content: LocatedJSON, encoding: String, _ path: String) throws(FixtureError) -> Data? {
         guard let text = content["text"], !text.isNull else { return nil }
         guard let value = text.string else { throw expected("a string", text, path + ".text") }
         guard content[encoding]?.string?.lowercased() == "base64" else { return Data(value.utf8) }
@@ -85,7 +85,7 @@ struct HARReader {
     }
 
     /// The request's body; nil if a body was sent, but is missing from the file.
-    private func postedBody(of request: LocatedJSON, _ path: String) throws(RecordingError) -> Data? {
+    private func postedBody(of request: LocatedJSON, _ path: String) throws(FixtureError) -> Data? {
         guard let content = request["postData"], !content.isNull else {
             return request["bodySize"]?.number ?? 0 > 0 ? nil : Data()
         }
@@ -102,7 +102,7 @@ struct HARReader {
         return Data((components.percentEncodedQuery ?? "").replacing("+", with: "%2B").utf8)
     }
 
-    private func readTimes(of entry: LocatedJSON, into exchange: inout RecordedExchange) throws(RecordingError) {
+    private func readTimes(of entry: LocatedJSON, into exchange: inout RecordedExchange) throws(FixtureError) {
         let timings = entry["timings"]
         let head = ["blocked", "dns", "connect", "send", "wait"].map { Self.duration(timings?[$0]) }
         exchange.headTime = head.reduce(.zero, +)
@@ -123,7 +123,7 @@ struct HARReader {
             ?? (try? Date(text, strategy: .iso8601))
     }
 
-    func member(_ key: String, of value: LocatedJSON, _ path: String) throws(RecordingError) -> LocatedJSON {
+    func member(_ key: String, of value: LocatedJSON, _ path: String) throws(FixtureError) -> LocatedJSON {
         guard case .object = value.content else { throw expected("an object", value, path.isEmpty ? "the file" : path) }
         guard let member = value[key], !member.isNull else {
             throw error(at: value.range.lowerBound, "\(path.isEmpty ? "the file" : path) has no \"\(key)\"")
@@ -131,27 +131,27 @@ struct HARReader {
         return member
     }
 
-    func string(_ key: String, of value: LocatedJSON, _ path: String) throws(RecordingError) -> String {
+    func string(_ key: String, of value: LocatedJSON, _ path: String) throws(FixtureError) -> String {
         let member = try member(key, of: value, path)
         guard let string = member.string else { throw expected("a string", member, "\(path).\(key)") }
         return string
     }
 
     /// The elements of a list that may be missing.
-    func list(_ key: String, of value: LocatedJSON, _ path: String) throws(RecordingError) -> [LocatedJSON] {
+    func list(_ key: String, of value: LocatedJSON, _ path: String) throws(FixtureError) -> [LocatedJSON] {
         guard let member = value[key], !member.isNull else { return [] }
         guard let list = member.array else { throw expected("an array", member, "\(path).\(key)") }
         return list
     }
 
-    func expected(_ what: String, _ value: LocatedJSON, _ path: String) -> RecordingError {
+    func expected(_ what: String, _ value: LocatedJSON, _ path: String) -> FixtureError {
         error(at: value.range.lowerBound, "\(path) must be \(what)")
     }
 
-    private func error(at offset: Int, _ reason: String) -> RecordingError {
+    private func error(at offset: Int, _ reason: String) -> FixtureError {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return RecordingError("\(name), line \(line), column \(offset - lineStart + 1): \(reason)")
+        return FixtureError("\(name), line \(line), column \(offset - lineStart + 1): \(reason)")
     }
 }

@@ -9,21 +9,21 @@ import ApiConnectorShared
 enum HARWriter {
     /// The file's bytes.
     ///
-    /// - Throws: ``RecordingError`` if an exchange does not encode.
-    static func data(_ exchanges: [RecordedExchange]) throws(RecordingError) -> Data {
+    /// - Throws: ``FixtureError`` if an exchange does not encode.
+    static func data(_ exchanges: [RecordedExchange]) throws(FixtureError) -> Data {
         try encoded { try HARFile.data(exchanges.map(entry)) }
     }
 
     /// One exchange's part of the file.
-    static func data(_ exchange: RecordedExchange) throws(RecordingError) -> Data {
+    static func data(_ exchange: RecordedExchange) throws(FixtureError) -> Data {
         try encoded { try HARFile.data(entry(exchange)) }
     }
 
-    private static func encoded(_ encode: () throws -> Data) throws(RecordingError) -> Data {
+    private static func encoded(_ encode: () throws -> Data) throws(FixtureError) -> Data {
         do {
             return try encode()
         } catch {
-            throw RecordingError("the recording does not encode as JSON: \(error)")
+            throw FixtureError("the recording does not encode as JSON: \(error)")
         }
     }
 
@@ -54,8 +54,7 @@ enum HARWriter {
             url: exchange.url,
             headers: pairs(exchange.headers),
             body: exchange.body,
-            mediaType: exchange.mediaType?.description,
-            isForm: exchange.mediaType?.subtype == MediaType.form.subtype
+            mediaType: exchange.mediaType?.description
         )
     }
 

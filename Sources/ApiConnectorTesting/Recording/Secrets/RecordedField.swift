@@ -20,7 +20,8 @@ struct FieldEdit {
 }
 
 extension RecordedExchange {
-    /// Calls a closure with every field, the field's name in an error text, and its bytes.
+    /// Calls a closure with each field, the name for the field in error texts (such as "its URL"), and the field's
+    /// bytes.
     func forEachField(_ body: (RecordedField, _ name: String, [UInt8]) -> Void) {
         body(.url, "its URL", Array(url.utf8))
         for field in headers { body(.header(field.name), "its header field \(field.name)", Array(field.value.utf8)) }
@@ -102,11 +103,10 @@ extension FieldEdit {
         return place + distance
     }
 
-    /// The edits in order.
+    /// The edits in order of their ranges.
     ///
-    /// An edit that overlaps an earlier one is merged into it.
-    ///
-    /// Of two edits at the same place, the first one is kept.
+    /// Edits that overlap become one edit. It covers their ranges, and has the replacement of the edit that starts
+    /// first. If they start at the same position, it has the replacement of the edit that is first in the list.
     static func united(_ edits: [FieldEdit]) -> [FieldEdit] {
         let ordered = edits.enumerated().sorted { left, right in
             (left.element.range.lowerBound, left.offset) < (right.element.range.lowerBound, right.offset)

@@ -36,8 +36,8 @@ struct RecordingRedaction {
 
     /// The exchanges without their secrets.
     ///
-    /// - Throws: ``RecordingError`` with the place of a secret that could not be replaced.
-    mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
+    /// - Throws: ``FixtureError`` with the place of a secret that could not be replaced.
+    mutating func redacted(_ exchanges: [RecordedExchange]) throws(FixtureError) -> [RecordedExchange] {
         // Each field is searched only once, because searching a large body is slow.
         var found: [[FoundSecret]] = []
         for exchange in exchanges {
@@ -171,7 +171,7 @@ struct RecordingRedaction {
         _ exchanges: [RecordedExchange],
         _ isEdited: [Bool],
         _ known: [(key: String, value: String)]
-    ) throws(RecordingError) {
+    ) throws(FixtureError) {
         let long = numbers.keys.filter(Self.isLongNumber).sorted()
         let search = SecretSearch(known.map { Array($0.key.utf8) } + long.map { Array($0.utf8) })
         let names = known.map(\.value) + long.map { _ in "a number" }
@@ -191,7 +191,7 @@ struct RecordingRedaction {
             }
             guard let leak else { continue }
             let url = secrets.redactor.redact(text: exchange.url)
-            throw RecordingError(
+            throw FixtureError(
                 "a secret is left in \(leak.place), in exchange \(index + 1), "
                     + "\(exchange.method) \(url): the value that "
                     + "\(leak.secret) replaces; give that value to RecordingSecrets, or keep it out of the exchange"

@@ -123,7 +123,7 @@ struct KeywordCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchemaCheckerTests {
     private func node(_ schema: String) throws -> JSONNode {
         JSONDocument(try #require(JSONValue(document: Data(schema.utf8)))).rootNode

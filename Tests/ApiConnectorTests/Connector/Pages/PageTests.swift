@@ -248,6 +248,57 @@ import Testing
         #expect(web.requests.dropFirst(2).map { $0.header("X-Api-Key") } == ["hush", "hush"])
     }
 
+    @Test(arguments: Wire.allCases)
+    func keepTheRouteAndItsHeaderFieldsAtTheSameOrigin(_ wire: Wire) async throws {
+        let away = Locked("")
+        let web = try ScriptedWeb(over: wire) { request in
+            switch request.target {
+            case "/posts": page("[1]", link: "<posts?page=2>; rel=next")
+            case "/posts?page=2": page("[2]", link: "<posts?page=3>; rel=next")
+            case "/posts?page=3": page("[3]", link: "<\(away.withLock { $0 })/more>; rel=next")
+            default: page("[4]")
+            }
+        }
+        away.withLock { $0 = web.away }
+        let api = NetworkConnector(
+            environment: web.place,
+            provider: web.provider.authenticating(
+                by: ApiCredential.perRequest { request in request.routeName == "/posts" ? .bearer("mine") : nil }
+            ),
+            router: Route.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+        let route = Route(
+            path: "/posts",
+            headers: ["Accept": "application/vnd.posts+json", "X-Tenant": "7", "If-None-Match": "\"a\""]
+        )
+        #expect(await api.pages(of: [Int].self, from: route).readToTheEnd().elements == [[1], [2], [3], [4]])
+        let requests = web.requests
+        let mine = "Bearer mine"
+        #expect(requests.map { $0.header("Authorization") } == [mine, mine, mine, nil])
+        #expect(requests.map { $0.header("X-Tenant") } == ["7", "7", "7", nil])
+        let type = "application/vnd.posts+json"
+        #expect(requests.map { $0.header("Accept") } == [type, type, type, "application/json"])
+        #expect(requests.map { $0.header("If-None-Match") } == ["\"a\"", nil, nil, nil])
+    }
+
+    @Test func takeNoFieldsOfABodyToAPageWithoutOne() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            page("[1]", link: request.method == "POST" ? "</a?page=2>; rel=next" : nil)
+        }
+        let route = Route(
+            path: "/a",
+            method: .post,
+            headers: ["Content-Type": "application/query+json", "Range": "items=0-9", "X-Tenant": "7"],
+            body: .json(0)
+        )
+        #expect(await web.connection().pages(of: [Int].self, from: route).readToTheEnd().elements == [[1], [1]])
+        #expect(web.requests.map(\.method) == ["POST", "GET"])
+        #expect(web.requests.map { $0.header("Content-Type") } == ["application/query+json", nil])
+        #expect(web.requests.map { $0.header("Range") } == ["items=0-9", nil])
+        #expect(web.requests.map { $0.header("X-Tenant") } == ["7", "7"])
+    }
+
     @Test func refuseANextURLThatIsNotHTTP() async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<file:///etc/passwd>; rel=next") }
         let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func isCancelledWhenTheLoopIsLeft(_ wire: Wire) async throws {
+    func isCanceledWhenTheLoopIsLeft(_ wire: Wire) async throws {
         let server = try server()
         for try await page in pages(server, over: wire, prefetching: true) {
             #expect(page == [1])

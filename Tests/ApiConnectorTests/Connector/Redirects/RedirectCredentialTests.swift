@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a redirect carries to its new address.
+/// Which credentials a redirect sends to its new address.
 @Suite struct RedirectCredentialTests {
     private static let headers: HTTPHeaders = [
         "Authorization": "Bearer hush", "Cookie": "sid=hush", "Proxy-Authorization": "Basic aHVzaA==",

@@ -82,7 +82,7 @@ import Testing
         #expect(error.kind == .tooManyRedirects)
     }
 
-    // MARK: What is refused
+    // MARK: Refused redirects
 
     private static let refused = " Request the new URL directly, or change the redirect policy."
 

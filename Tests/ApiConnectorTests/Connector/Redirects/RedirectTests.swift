@@ -192,7 +192,8 @@ import Testing
         let api = NetworkConnector(
             environment: web.place,
             provider: Signing(wrapped: web.provider),
-            router: Endpoint<ApiPath>.self
+            router: Endpoint<ApiPath>.self,
+            configuration: .patient
         )
         let url = try ScriptedWeb.chain([302, 307], from: web.home, to: web.away + "/end")
         #expect(try await api.data(at: url) == Self.there)

@@ -26,7 +26,7 @@ import Testing
         ("g#s/./x", "http://a/b/c/g#s/./x"), ("g#s/../x", "http://a/b/c/g#s/../x"),
     ]
 
-    /// Not in the RFC's table: what servers send although it is no URI, and what must be left as it is.
+    /// Locations that are not in the RFC's table: texts that are not a URI, and URIs that must stay unchanged.
     private static let odd: [(String, String)] = [
         ("a b", "http://a/b/c/a%20b"), ("/caf\u{e9}", "http://a/caf%C3%A9"), ("%7Eg", "http://a/b/c/%7Eg"),
         ("/a%2Fb", "http://a/a%2Fb"), ("/a//b", "http://a/a//b"), ("http://a/x/../y", "http://a/y"),

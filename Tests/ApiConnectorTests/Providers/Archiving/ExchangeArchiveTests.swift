@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an archive keeps, for how long, and that no secret leaves it.
+/// An archive keeps the last exchanges for a limited time, and no secret leaves it.
 @Suite struct ExchangeArchiveTests {
     private let clock = ManualClock()
 
@@ -73,6 +73,21 @@ import Testing
         entry.append(long)
         #expect(entry.snapshot().body == nil)
         #expect(entry.snapshot().responseBody.isEmpty)
+    }
+
+    /// The bodies that take the most space in JSON.
+    @Test(arguments: [[0x01], [0x22], [0x0A], [0x26], [0xFF], [0x70, 0x69, 0x6E, 0x3D, 0x31, 0x26]] as [[UInt8]])
+    func aFileHasAtMostSixBytesForEachByteOfABody(_ unit: [UInt8]) async throws {
+        let archive = ExchangeArchive(exchangeCount: 1, bodyByteCount: 6_000)
+        // Longer than the part that is shown.
+        let body = Data(repeatElement(unit, count: 10_000).joined())
+        for mediaType in [MediaType.form, .json] {
+            try await send(request(body: .data(body, mediaType: mediaType)), in: archive, .data(body))
+            let byteCount = try archive.har().count
+            #expect(byteCount <= 2 * 6 * 6_000 + 2_000)
+            // The bound is reached.
+            if unit == [0x01] { #expect(byteCount > 2 * 6 * 6_000) }
+        }
     }
 
     // MARK: - What it says
@@ -228,5 +243,71 @@ import Testing
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         #expect(text.contains("http://localhost/good"))
         #expect(text.split(separator: "http://localhost/bad").count == 4)
+    }
+
+    /// Sends a request that fails, on a clock that stands still.
+    private func fail(_ path: String, in archive: ExchangeArchive) async throws {
+        let provider = TestConnector { _ in .status(500) }.archived(in: archive)
+        for try await _ in try await provider.response(for: request(path)).body {}
+    }
+
+    private func failedPaths(in file: URL) throws -> [String] {
+        let har = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
+        guard case .array(let entries) = har["log"]["entries"] else { return [] }
+        return entries.compactMap { entry in
+            guard case .string(let url) = entry["request"]["url"] else { return nil }
+            return String(url.dropFirst("http://localhost".count))
+        }
+    }
+
+    @Test func failuresWithinTheIntervalAreWrittenTogetherAtItsEnd() async throws {
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let archive = ExchangeArchive(failureFile: file, failureFileInterval: .seconds(4), timeSource: clock)
+        try await fail("/1", in: archive)
+        await eventually { (try? failedPaths(in: file)) == ["/1"] }
+        await archive.flush()
+        for path in ["/2", "/3"] { try await fail(path, in: archive) }
+        // Only one write is scheduled.
+        #expect(try await clock.nextSleep() == .seconds(4))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .seconds(3))
+        #expect(try failedPaths(in: file) == ["/1"])
+        clock.advance(by: .seconds(1))
+        await eventually { (try? failedPaths(in: file)) == ["/1", "/2", "/3"] }
+        await archive.flush()
+        // The next interval begins with the end of the second write.
+        try await fail("/4", in: archive)
+        #expect(try await clock.nextSleep() == .seconds(4))
+        await archive.flush()
+        #expect(try failedPaths(in: file) == ["/1", "/2", "/3", "/4"])
+        clock.advance(by: .seconds(4))
+    }
+
+    @Test func aFailureAfterTheIntervalIsWrittenAtOnce() async throws {
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let archive = ExchangeArchive(failureFile: file, failureFileInterval: .seconds(4), timeSource: clock)
+        try await fail("/1", in: archive)
+        await archive.flush()
+        clock.advance(by: .seconds(4))
+        try await fail("/2", in: archive)
+        await eventually { (try? failedPaths(in: file)) == ["/1", "/2"] }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aWriteThatFailsHasItsErrorUntilTheNextWrite() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "archive-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let archive = ExchangeArchive(failureFile: folder.appending(path: "failures.har"), timeSource: clock)
+        #expect(archive.failureFileError == nil)
+        try await fail("/1", in: archive)
+        await archive.flush()
+        #expect(archive.failureFileError is CocoaError)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try await fail("/2", in: archive)
+        await archive.flush()
+        #expect(archive.failureFileError == nil)
+        #expect(try failedPaths(in: folder.appending(path: "failures.har")) == ["/1", "/2"])
     }
 }

@@ -5,8 +5,12 @@
 import ApiConnector
 
 /// The schema of HAR 1.2, from the text of the specification, and as much of JSON Schema as it uses.
+///
+/// A `postData` has `text` or `params`, as the specification says: "text and params fields are mutually exclusive".
+/// Chromium and Firefox write both for a form, and some libraries' schemas allow both. The library writes `text` alone,
+/// because it is exact and readers of both prefer it.
 enum HARSchema {
-    /// What is wrong with a file, each with its place; empty for a valid file.
+    /// The errors in a file with their places; empty for a valid file.
     static func flaws(of file: Data) throws -> [String] {
         let schema = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         let value = try JSONDecoder().decode(JSONValue.self, from: file)
@@ -35,6 +39,11 @@ enum HARSchema {
         if schema["const"] != .null, schema["const"] != value { flaws.append("\(place) is not \(schema["const"])") }
         if case .array(let names) = schema["required"] {
             for case .string(let name) in names where value[name] == .null { flaws.append("\(place) has no \(name)") }
+        }
+        // JSON Schema has no such keyword; there, it takes two schemas in a "oneOf".
+        if case .array(let names) = schema["exactlyOneOf"] {
+            let foundCount = names.count { if case .string(let name) = $0 { value[name] != .null } else { false } }
+            if foundCount != 1 { flaws.append("\(place) has \(foundCount) of \(names.count) fields") }
         }
         if case .object(let properties) = schema["properties"], case .object(let members) = value {
             for (name, member) in members {
@@ -107,7 +116,7 @@ enum HARSchema {
                 "headers": {"type": "array", "items": {"$ref": "pair"}},
                 "queryString": {"type": "array", "items": {"$ref": "pair"}},
                 "postData": {
-                  "type": "object", "required": ["mimeType", "text"],
+                  "type": "object", "required": ["mimeType"], "exactlyOneOf": ["text", "params"],
                   "properties": {
                     "mimeType": {"type": "string"},
                     "text": {"type": "string"},

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What an archive and the recorder write is valid against the schema of HAR 1.2.
+/// The files of an archive and of the recorder are valid against the schema of HAR 1.2.
 @Suite struct HARSchemaTests {
     private static let url = URL(string: "http://localhost/tea?kind=green") ?? URL(filePath: "/")
 
@@ -80,6 +80,40 @@ import Testing
         await send(Self.requests(), by: TestConnector(Self.answer).recording(by: recorder))
         try recorder.save()
         #expect(try HARSchema.flaws(of: Data(contentsOf: file)) == [])
+    }
+
+    @Test func aFormIsTextAsItWasSent() async throws {
+        let archive = ExchangeArchive()
+        await send([Self.requests()[1]], by: TestConnector(Self.answer).archived(in: archive))
+        let har = try JSONDecoder().decode(JSONValue.self, from: archive.har())
+        let postData: JSONValue = ["mimeType": "application/x-www-form-urlencoded", "text": "kind=green+tea"]
+        #expect(har["log"]["entries"][0]["request"]["postData"] == postData)
+    }
+
+    @Test(arguments: [("2", "HTTP/2"), ("1.1", "HTTP/1.1"), (nil, "")] as [(String?, String)])
+    func anUnknownVersionIsEmpty(_ version: String?, _ text: String) throws {
+        let record = TransportTimesRecord()
+        record.update { $0.httpVersion = version }
+        let entry = ArchiveEntry(Self.requests()[0], number: 1, bodyByteCount: 10)
+        _ = entry.end(.left(200), record)
+        let exchange = ArchivedExchange(entry.snapshot(), .standard, 10)
+        let har = try JSONDecoder().decode(JSONValue.self, from: HARFile.data([HAREntry(exchange)]))
+        let written = har["log"]["entries"][0]
+        #expect(written["request"]["httpVersion"] == JSONValue.string(text))
+        #expect(written["response"]["httpVersion"] == JSONValue.string(text))
+    }
+
+    @Test func textAndParametersExcludeEachOther() throws {
+        func flaws(_ fields: String) throws -> [String] {
+            let request = "{\"postData\": {\"mimeType\": \"a/b\"\(fields)}}"
+            let file = "{\"log\": {\"version\": \"1.2\", \"creator\": {}, \"entries\": [{\"request\": \(request)}]}}"
+            return try HARSchema.flaws(of: Data(file.utf8)).filter { $0.contains("postData") }
+        }
+        let place = ".log.entries[0].request.postData"
+        #expect(try flaws(", \"text\": \"\"") == [])
+        #expect(try flaws(", \"params\": []") == [])
+        #expect(try flaws("") == ["\(place) has 0 of 2 fields"])
+        #expect(try flaws(", \"text\": \"\", \"params\": []") == ["\(place) has 2 of 2 fields"])
     }
 
     @Test func theSchemaFindsErrors() throws {

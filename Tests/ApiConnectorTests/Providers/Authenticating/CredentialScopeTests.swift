@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Who is shown a credential.
+/// Which hosts get a credential.
 @Suite struct CredentialScopeTests {
     /// Whether a call at a URL carries the credential.
     private func isShown(at text: String, _ scope: CredentialScope) async throws -> Bool {

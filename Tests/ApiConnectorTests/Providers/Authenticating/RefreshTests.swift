@@ -54,6 +54,26 @@ import Testing
         #expect(server.seen.count { $0 == "t2" } == 50)
     }
 
+    @Test func allCallsThatWaitForARefreshReportItsEvents() async throws {
+        server.expire()
+        let gate = Gate()
+        let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { [server] _ in
+            for _ in 0..<100 { RefreshableCredentials.report(.custom("backup", details: [:])) }
+            try await gate.opened()
+            return .bearer(server.refresh())
+        }
+        let api = connection(session)
+        let calls = (0..<3).map { _ in Task { try await api.data(at: .me) } }
+        try await recorder.has(2, "credentials: refreshJoined")
+        gate.open()
+        for call in calls { #expect(try await call.value.count == 7) }
+        #expect(recorder.texts.count { $0 == "backup" } == 3 * 16)
+        // These do nothing: there is no refresh, and the calls do not wait.
+        RefreshableCredentials.report(.custom("late", details: [:]))
+        #expect(try await api.data(at: .me).count == 7)
+        #expect(!recorder.texts.contains("late"))
+    }
+
     @Test func theFirstCredentialMayBeFetchedByTheFirstCall() async throws {
         try await connection(session(nil)).send(at: .me)
         #expect(server.seen == ["t2"])
@@ -134,7 +154,7 @@ import Testing
         #expect(server.seen == ["t1", "t2"])
     }
 
-    @Test func aCancelledWaiterDoesNotCancelTheRefresh() async throws {
+    @Test func aCanceledWaiterDoesNotCancelTheRefresh() async throws {
         server.expire()
         let gate = Gate()
         let api = connection(session(before: gate))
@@ -237,7 +257,7 @@ import Testing
 
     @Test func aCallWithItsOwnAuthorizationNeedsNoCredential() async throws {
         let login = CallOptions(headers: [.authorization: "Basic YTpi"], validation: .status(401))
-        // Before there was any, when it is refused, and when nobody is signed in.
+        // Before the first credential, after a refused credential, and without a signed-in user.
         let empty = connection(session(nil))
         _ = try await empty.response(at: .auth, options: login)
         let session = session(.bearer("t0"))

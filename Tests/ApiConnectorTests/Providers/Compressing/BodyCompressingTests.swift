@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnectorTesting
+import TestSupport
 import Testing
 
 @testable import ApiConnector

@@ -6,8 +6,10 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Calls that are redirected, collected, streamed, left, canceled, broken off or stopped by a limit, at random and at
-/// once: whatever happens, an observer hears of each what is said of it, in order, and once.
+/// An observer gets the events of each call once and in order.
+///
+/// The calls run concurrently. They are redirected, collected, streamed, abandoned, canceled, interrupted or stopped by
+/// a limit, at random.
 @Suite(.timeLimit(.minutes(10))) struct ObservedModelTests {
     @Test func everyStartHasOneFinishAndAllOtherEventsAreBetween() async throws {
         var random = SplitMix64.printed()
@@ -35,11 +37,7 @@ import Testing
                 await call.value
             }
             // The end by a timeout may be reported on another thread, a moment later.
-            var patience = 10_000
-            while patience > 0, recorder.isInTheMiddle || outer.isInTheMiddle {
-                patience -= 1
-                await Task.yield()
-            }
+            await eventually { !recorder.isInTheMiddle && !outer.isInTheMiddle }
             for events in [recorder.events, outer.events] {
                 let problem = Self.problem(in: events)
                 #expect(problem == nil, "run \(run)")

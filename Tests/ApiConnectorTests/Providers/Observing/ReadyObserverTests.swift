@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func onlyAFailedCallIsWrittenAsCurl() async throws {
-        let curl = FailedCallCurl { [lines] in lines.note($0) }
+        let curl = CallLog.curlOfFailedCalls { [lines] in lines.note($0) }
         let api = connection(curl) { request in
             switch request.headers["X-Case"] {
             case "fine": .status(200)

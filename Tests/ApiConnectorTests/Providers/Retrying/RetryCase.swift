@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// One row of the table: what is asked, what is answered, and what has to come of it.
+/// One row of the table: the request, the server's responses, and the expected result.
 struct RetryCase: Sendable, CustomTestStringConvertible {
     typealias Answer = TestConnectorResponse
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Random calls, failures, cancels and steps of the clock, interleaved; what must hold in each case is checked.
+/// Checks rules that hold for random calls, failures, cancellations and steps of the clock, interleaved.
 @Suite(.timeLimit(.minutes(10))) struct RetryModelTests {
     /// 10,000 runs in release, a fiftieth in debug.
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
@@ -30,7 +30,7 @@ private struct Sending: Sendable {
 }
 
 private final class Interleaving: Sendable {
-    /// What one call is like.
+    /// The properties of one call.
     struct Call: Sendable {
         let number: Int
         let method: HTTPMethod
@@ -82,12 +82,12 @@ private final class Interleaving: Sendable {
         let tasks = calls.map { call in
             Task { [self] in await outcome(of: call, over: provider) }
         }
-        var cancelled: Set<Int> = []
+        var canceled: Set<Int> = []
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 let call = Int.random(in: 0..<calls.count, using: &random)
-                cancelled.insert(call)
+                canceled.insert(call)
                 tasks[call].cancel()
             case 1..<4:
                 await Task.yield()
@@ -106,7 +106,7 @@ private final class Interleaving: Sendable {
         for task in tasks { results.append(await task.value) }
         mover.cancel()
         _ = await mover.result
-        try check(calls, results, cancelled)
+        try check(calls, results, canceled)
     }
 
     private func call(_ number: Int, _ random: inout SplitMix64) -> Call {
@@ -165,13 +165,13 @@ private final class Interleaving: Sendable {
     private func check(
         _ calls: [Call],
         _ results: [Result<ApiResponse, ApiConnectorError>],
-        _ cancelled: Set<Int>
+        _ canceled: Set<Int>
     ) throws {
         let all = sendings.withLock { $0 }
         for call in calls {
             let own = all.filter { $0.call == call.number }
             // A call whose time is up before its first attempt is not sent at all.
-            let isPerhapsUnsent = cancelled.contains(call.number) || call.deadline != nil || timeouts.attempt != nil
+            let isPerhapsUnsent = canceled.contains(call.number) || call.deadline != nil || timeouts.attempt != nil
             try #require(!own.isEmpty || isPerhapsUnsent)
             try #require(own.map(\.attempt) == Array(1..<own.count + 1))
             try #require(own.count <= policy.maximumAttemptCount)
@@ -196,13 +196,13 @@ private final class Interleaving: Sendable {
                 try #require(sent.earlierAttempts.count == own.count - 1)
             case .failure(let error):
                 try #require(error.earlierAttempts.count <= max(own.count, 1))
-                // Nobody waits for an attempt that would come too late.
+                // No call waits for an attempt that would start too late.
                 let due = error.earlierAttempts.reduce(.zero) { $0 + $1.duration + $1.wait }
                 if let deadline = call.deadline { try #require(due < deadline, "a useless wait") }
-                try #require(error.kind != .cancelled || cancelled.contains(call.number))
+                try #require(error.kind != .cancelled || canceled.contains(call.number))
             }
         }
-        // No host bears more retries than its budget: the burst, what its calls and what the time bring.
+        // No host gets more retries than its budget: the burst, and the tokens that calls and time add.
         for host in Set(all.map(\.host)) {
             let own = all.filter { $0.host == host }
             let retryCount = own.count { $0.attempt > 1 }

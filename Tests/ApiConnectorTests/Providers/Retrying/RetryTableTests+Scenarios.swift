@@ -115,7 +115,7 @@ extension RetryTableTests {
             stop: .budget
         ),
         RetryCase(
-            "no attempt at all",
+            "zero attempts",
             policy: .halfWay { $0.maximumAttemptCount = 0 },
             answers: [.status(503), .fine],
             end: .status(503),

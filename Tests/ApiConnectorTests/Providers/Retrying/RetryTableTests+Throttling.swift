@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 
 extension RetryTableTests {
-    /// A base delay of its own, after a response that says that the client asks too often; half of it each time.
+    /// A separate base delay after a response that says that the client asks too often; half of it each time.
     private static let policy = RetryPolicy.halfWay { $0.throttlingDelay = .seconds(4) }
 
     static let throttling: [RetryCase] = [

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What is sent again, when, and why it is left at that.
+/// Which requests are sent again, when, and why retrying stops.
 @Suite(.timeLimit(.minutes(10))) struct RetryTableTests {
     private static let oneShot = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
 
@@ -150,7 +150,7 @@ import Testing
             waits: [first],
             end: .status(200)
         ),
-        RetryCase("no time at all", answers: [.retryAfter("soon"), .fine], waits: [first], end: .status(200)),
+        RetryCase("not a time", answers: [.retryAfter("soon"), .fine], waits: [first], end: .status(200)),
         RetryCase(
             "longer than the cap",
             answers: [.retryAfter("99999999999999999999"), .fine],
@@ -158,7 +158,7 @@ import Testing
             end: .status(200)
         ),
         RetryCase(
-            "a date behind the cap",
+            "a date after the cap",
             policy: .halfWay { $0.maximumRetryAfter = .seconds(5) },
             answers: [.retryAfter("Fri, 02 Jan 2026 00:00:00 GMT"), .fine],
             waits: [.milliseconds(5250)],
@@ -268,7 +268,7 @@ import Testing
 }
 
 extension DataRequestType {
-    /// What a provider answers, as a value.
+    /// The provider's response or error, as a value.
     func result(for request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
         await Result { () async throws(ApiConnectorError) in try await response(for: request) }
     }

@@ -36,8 +36,8 @@ import Testing
             error.description
                 == "GET http://mytestserver.com:80/me failed (unacceptableStatus): the server answered 503 Service "
                 + "Unavailable, and only 200 to 299 are accepted. 2 earlier attempts failed: 503 Service Unavailable "
-                + "(waited 2.25 seconds); connectionLost (waited 0.5 seconds). It was not sent again: the policy's "
-                + "maximum attempt count is reached. The server has a problem; retry later, or tell its owner."
+                + "(waited 2.25 seconds); connectionLost (waited 0.5 seconds). The request was not sent again: the "
+                + "policy's maximum attempt count is reached. The server has a problem; retry later, or tell its owner."
         )
         #expect(error.request?.attempt == 3)
         #expect(error.elapsed == .milliseconds(2750))
@@ -107,7 +107,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func aCancelledCallIsNotRetried() async throws {
+    @Test func aCanceledCallIsNotRetried() async throws {
         let sent = EventLog<Int>()
         let gate = Gate("the cancel")
         let api = connection(

@@ -63,7 +63,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         }
     }
 
-    /// Calls twice in vain, each until a limit has passed behind its arrival, and again.
+    /// Calls twice without a response, each until a limit has passed after its arrival, and a third time.
     private func value(
         over provider: some DataRequestType,
         at url: URL,
@@ -132,7 +132,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         #expect(try await value == ["third"])
     }
 
-    @Test func aWrapperChangesTheLimitsOfWhatItSends() async throws {
+    @Test func aWrapperChangesTheLimitsOfItsRequests() async throws {
         let seen = Locked<[Timeouts]>([])
         let transport = TestConnector { request in
             seen.withLock { $0.append(request.timeouts) }

@@ -35,7 +35,7 @@ import Testing
         return Timeouts(attempt: seconds(attempt), stall: seconds(stall), overall: seconds(overall))
     }
 
-    /// A server that never answers; what is reached first ends the call.
+    /// A server that never responds; the first limit that is reached ends the call.
     static let rows = [
         Row("its attempt", .unlimited, limits(5, nil, nil), .seconds(5), .timedOut),
         Row("its stall", .unlimited, limits(nil, 6, nil), .seconds(6), .stalled),

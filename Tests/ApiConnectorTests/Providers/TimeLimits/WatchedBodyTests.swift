@@ -152,7 +152,7 @@ private struct GatedStream {
     }
 }
 
-/// A provider of one's own, whose body is a sequence that knows nothing of limits.
+/// A user's provider, whose body is a sequence without support for limits.
 private struct SequenceProvider: DataRequestType {
     let gates: [Gate]
 

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// What `Encodable` allows beyond what the compiler writes.
+/// Uses of `Encodable` that the compiler does not synthesize.
 @Suite struct FormContainerTests {
     private func text(_ value: some Encodable & Sendable, as encoding: FormEncoding = .standard) throws -> String {
         try FormRow(value, "", as: encoding, "").body

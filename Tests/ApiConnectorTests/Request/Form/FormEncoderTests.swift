@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// What a value sees of the encoder that writes it as a form.
+/// The encoder that a value sees when it is encoded as a form.
 @Suite struct FormEncoderTests {
     private struct Custom: Encodable, Sendable {
         let write: @Sendable (any Encoder) throws -> Void

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct FormRefusalTests {
-    // Unchecked, because `next` can be set: the one test that closes a circle does it before anybody else has it.
+    // Unchecked, because `next` can be set. The only test that closes a circle does it before it shares the object.
     final class Circle: Encodable, @unchecked Sendable {
         var next: Circle?
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FormTableTests {
     static let strings: [FormRow] = [
-        FormRow(Field("azAZ09*-._"), "a=azAZ09*-._", "what the WHATWG's serialiser keeps"),
+        FormRow(Field("azAZ09*-._"), "a=azAZ09*-._", "the WHATWG's serializer keeps these"),
         FormRow(Field("a b"), "a=a+b", "a space is a plus"),
         FormRow(Field("a+b"), "a=a%2Bb", "so a plus is not"),
         FormRow(Field("~!'()"), "a=%7E%21%27%28%29", "unreserved in RFC 3986, but not kept in a form"),
@@ -15,7 +15,7 @@ import Testing
         FormRow(Field("[x]\"<>\\^`{|}"), "a=%5Bx%5D%22%3C%3E%5C%5E%60%7B%7C%7D", "the rest of ASCII that shows"),
         FormRow(Field("\u{0}\t\r\n\u{7F}"), "a=%00%09%0D%0A%7F", "and what does not; no line break is changed"),
         FormRow(Field("é€🐶"), "a=%C3%A9%E2%82%AC%F0%9F%90%B6", "UTF-8, byte by byte"),
-        FormRow(Field("e\u{301}"), "a=e%CC%81", "no normalisation"),
+        FormRow(Field("e\u{301}"), "a=e%CC%81", "no normalization"),
         FormRow(Field(""), "a=", "an empty text is not nil"),
         FormRow(["a b&=": "x"], "a+b%26%3D=x", "names are encoded as values are"),
     ]
@@ -130,7 +130,7 @@ import Testing
     static let objects: [FormRow] = [
         FormRow(Filter(), "text=pug+%26+cat&sort=by+name&limit=20&isOpen=true", "order of declaration, nil left out"),
         FormRow(Field(Pair(b: 1, c: "x")), "a%5Bb%5D=1&a%5Bc%5D=x", "nested keys in brackets"),
-        FormRow(Field(Pair(b: 1, c: "x")), "a.b=1&a.c=x", as: FormEncoding(nestedKeys: .dots), "or behind dots"),
+        FormRow(Field(Pair(b: 1, c: "x")), "a.b=1&a.c=x", as: FormEncoding(nestedKeys: .dots), "or after dots"),
         FormRow(Field(Field(Field(1))), "a%5Ba%5D%5Ba%5D=1", "three levels"),
         FormRow(Field(Field(Field(1))), "a.a.a=1", as: FormEncoding(nestedKeys: .dots), "three levels with dots"),
         FormRow(Field(Field([1, 2])), "a%5Ba%5D=1&a%5Ba%5D=2", "an array within an object"),

@@ -69,8 +69,9 @@ indirect enum FormTree: Encodable, Sendable, Equatable {
         )
     }
 
-    /// What can be read back: nothing of nil and of what is empty, and a list of one text looks like the text where
-    /// no mark says otherwise.
+    /// The part of the tree that can be read back.
+    ///
+    /// It has no nil and no empty values. A list of one text is the same as the text, unless a mark shows the list.
     func canonical(arrays: FormEncoding.ArrayStyle) -> FormTree {
         switch self {
         case .null, .text: return self
@@ -94,7 +95,7 @@ indirect enum FormTree: Encodable, Sendable, Equatable {
 // MARK: - Reading
 
 extension FormTree {
-    /// What a server reads: `a[b]`, `a.b`, `a[]`, `a[0]`, repeated names, and commas where they are the style.
+    /// The tree that a server reads: `a[b]`, `a.b`, `a[]`, `a[0]`, repeated names, and commas in the style of commas.
     static func parsed(_ text: String, arrays: FormEncoding.ArrayStyle) -> FormTree {
         var root = FormTree.null
         for item in text.split(separator: "&") {

@@ -13,7 +13,7 @@ import Testing
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 
-    /// What happened to a waiter.
+    /// A waiter and the limit that stopped it.
     private struct Stopped: Hashable {
         let waiter: Int
         let kind: ApiConnectorError.Kind
@@ -22,10 +22,10 @@ import Testing
     private struct Model {
         let attemptEnd, deadline, stall: Duration?
         var lastProgress = Duration.zero
-        /// Who waits, and whether their silence is limited.
+        /// The waiters, each with whether its silence is limited.
         var waiters: [Int: Bool] = [:]
 
-        /// Which limits are passed; one of them is the reason.
+        /// The limits that have passed; one of them is the reason.
         func reasons(at now: Duration) -> Set<ApiConnectorError.Kind> {
             var reasons: Set<ApiConnectorError.Kind> = []
             if let attemptEnd, attemptEnd <= deadline ?? attemptEnd {

@@ -18,7 +18,7 @@ import Testing
         let completion = Locked<(@Sendable () -> Void)?>(nil)
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         // Adding the silence timer cancels the attempt's timer. The silence timer runs inside that cancellation.
-        clock.whenCancelled { [weak clock] in clock?.advance(to: .seconds(30)) }
+        clock.whenCanceled { [weak clock] in clock?.advance(to: .seconds(30)) }
         _ = watch.attach(limitsSilence: true) { done in
             completion.withLock { $0 = done }
         } _: { error in

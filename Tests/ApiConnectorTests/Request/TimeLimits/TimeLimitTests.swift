@@ -85,7 +85,7 @@ import Testing
         #expect(error.kind == .timedOut)
     }
 
-    /// What runs behind a wait that can stall, such as a pause before a retry, is not silent.
+    /// A pause before a retry does not count as silence, although the code around it can stall.
     @Test func onlyATransportThatReportsProgressCanStall() async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What the disk has to say.
+/// The errors of the file system.
 @Suite struct DownloadTargetTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)

@@ -61,7 +61,7 @@ import Testing
             over: wire,
             [
                 { _ in
-                    // What is canned has no framing.
+                    // A canned response has no framing.
                     wire == .testConnector
                         ? LoopbackResponse(body: Data("hello".utf8))
                         : LoopbackResponse(headers: [("Transfer-Encoding", "chunked")], body: chunked)
@@ -172,7 +172,8 @@ import Testing
             let api = NetworkConnector(
                 environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: SystemProvider(),
-                router: Endpoint<ApiPath>.self
+                router: Endpoint<ApiPath>.self,
+                configuration: .patient
             )
             let before = try ProcessFootprint()
             let file = try await api.download(at: Endpoint("/"), to: folder.file("large")).file()

@@ -9,7 +9,7 @@ import Testing
 
 /// A file on a server, and the place that it is downloaded to.
 struct FileHost {
-    /// What the server says about the file; nil of a field leaves it out.
+    /// The file and its fields on the server; a field that is nil is omitted.
     struct Version: Sendable {
         var content: Data
         var etag: String? = "\"v1\""
@@ -34,7 +34,7 @@ struct FileHost {
             return LoopbackResponse(status: 206, headers: headers, body: content[offset..<end])
         }
 
-        /// What a server that can do ranges answers.
+        /// The response of a server that supports ranges.
         func answer(_ request: SeenRequest, cutAt length: Int? = nil) -> LoopbackResponse {
             let start = request.header("Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
             let isSame = request.header("If-Range") == etag ?? lastModified
@@ -57,7 +57,7 @@ struct FileHost {
     let folder: TemporaryFolder
     let clock = ManualClock()
 
-    /// - Parameter answers: What is answered, one request after the other; the last one again and again.
+    /// - Parameter answers: The responses to the requests in order; the last one also answers all later requests.
     init(
         over wire: Wire = .system,
         in folder: TemporaryFolder? = nil,
@@ -106,7 +106,7 @@ struct FileHost {
         }
     }
 
-    /// What the server was asked for, one word a request.
+    /// The requested ranges, one text per request.
     var ranges: [String] {
         web.requests.map { request in
             request.header("Range").map { "\($0) if \(request.header("If-Range") ?? "any")" } ?? "whole"

@@ -51,7 +51,7 @@ import Testing
         #expect(first.folder.data(".export.bin.part") == bytes.prefix(123_456))
 
         let second = try FileHost(over: wire, in: first.folder, [{ version.answer($0) }])
-        // The same URL, whatever port the second server has got.
+        // The same URL, although the second server has another port.
         try second.rename(.init(url: "\(second.web.home)/export", validator: "\"v1\"", totalByteCount: 300_000))
         var counts: [Int] = []
         for try await event in second.stream() {
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func keepsThePartIfTheLoopIsLeftOrTheTaskIsCancelled(_ wire: Wire) async throws {
+    func keepsThePartIfTheLoopIsLeftOrTheTaskIsCanceled(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
             let start = request.header("Range") == nil ? 0 : 1000

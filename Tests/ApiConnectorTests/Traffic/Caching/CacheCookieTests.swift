@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ApiConnectorTraffic
 import Testing
 
-/// What a server answers to a transport's own cookies is for one user, and no cache can tell for which.
+/// A response to a request with a transport's own cookies is for one user, and a cache cannot tell for which user.
 @Suite struct CacheCookieTests {
     private static func request(_ url: URL, _ method: HTTPMethod = .get) -> ApiRequest {
         ApiRequest(url: url, method: method)
@@ -43,7 +43,7 @@ import Testing
 
     #if Curl && os(Linux)
     @Test func noUserGetsTheResponseOfAnotherOverCurl() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.cookies = .inMemory
         try await expectOwnResponses(CurlProvider(configuration: configuration))
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// A transport of a user's own, which says by the public property that it has cookies from the second call on.
+    /// A user's transport whose public property says, from the second call on, that it has cookies.
     private final class CookieTransport: DataRequestType {
         private let calls = Locked<Int>(0)
 

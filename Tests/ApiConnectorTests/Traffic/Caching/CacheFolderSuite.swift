@@ -29,6 +29,6 @@ extension CacheFolderSuite {
 }
 
 extension Gate {
-    /// Holds a thread of a storage's own, as a slow disk does.
+    /// Blocks a storage's own thread, as a slow disk does.
     func block() { try? wait() }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What a request that changes something makes the cache forget.
+/// Which records the cache removes after an unsafe request.
 @Suite(.timeLimit(.minutes(10))) struct CacheInvalidationTests {
     private let world = CacheWorld()
 
@@ -41,7 +41,7 @@ import Testing
         _ = await api.text("/c", method: .post)
         #expect(await api.text() == "one, fresh")
         #expect(await api.text("/b") == "one, fresh")
-        // Nobody knows what a request has changed whose answer was lost.
+        // If the response is lost, the client cannot know whether the request has changed the resource.
         world.answers { _ in throw URLError(.networkConnectionLost) }
         #expect(await api.text("/a", method: .post) == "connectionLost 0")
         world.says("two", "max-age=60")

@@ -33,7 +33,7 @@ import Testing
         for _ in 0..<min(SplitMix64.caseCount, 20_000) {
             var changed = data
             for _ in 0...2 { changed[Int.random(in: 0..<data.count, using: &random)] = random.next8() }
-            // Whatever it is taken for, it is taken for something without a trap.
+            // Reading the bytes never traps.
             _ = CacheRecord(changed)
         }
     }

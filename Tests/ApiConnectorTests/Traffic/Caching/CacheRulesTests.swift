@@ -8,8 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// RFC 9111 and RFC 5861 row by row: what a server answered at some time, what is asked some time later, and what
-/// becomes of that.
+/// RFC 9111 and RFC 5861 row by row: a response, a later request, and the cache's decision.
 @Suite struct CacheRulesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -120,7 +119,7 @@ import Testing
         Row("no-store in capitals", control("max-age=60, No-Store"), "not stored"),
         Row("no-store in another field", control("max-age=60", ["Cache-Control": "no-store"]), "not stored"),
         Row("no-store with an argument", control("max-age=60, no-store=1"), "not stored"),
-        Row("no-store behind a semicolon", control("max-age=60; no-store"), "not stored"),
+        Row("no-store after a semicolon", control("max-age=60; no-store"), "not stored"),
         Row("no-store within quotes is another's", control("max-age=60, x=\"no-store\""), "serve fresh"),
         Row("a quote that does not end", control("x=\"a, max-age=60, no-store"), "not stored"),
         Row("private: this cache is one", control("private, max-age=60"), "serve fresh"),
@@ -252,7 +251,7 @@ import Testing
             "validate"
         ),
         Row(
-            "not for who wants it younger",
+            "not for a request with a lower max-age",
             control("max-age=60, stale-while-revalidate=30"),
             after: 61,
             asking: control("max-age=60"),

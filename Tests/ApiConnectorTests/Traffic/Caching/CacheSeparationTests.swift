@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Nobody is served what was answered to another.
+/// No user gets a stored response for another user.
 @Suite(.timeLimit(.minutes(10))) struct CacheSeparationTests {
     private let world = CacheWorld()
 

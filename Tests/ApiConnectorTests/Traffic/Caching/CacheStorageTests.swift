@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Where records are kept, in memory and on disk: what is found again, and how much room it takes.
+/// Storages in memory and on disk: which records they return, and how much space these take.
 @Suite(.timeLimit(.minutes(10))) struct CacheStorageTests: CacheFolderSuite {
     let folder: TemporaryFolder
 
@@ -60,7 +60,7 @@ import Testing
         world.says("one", "private, max-age=60")
         let first = disk()
         #expect(await world.api(storage: first).text("/a", ["Authorization": "Bearer 1"]) == "one")
-        // Behind what it has to write.
+        // This read comes after the pending writes.
         _ = await first.record(for: key(0))
         world.says("two", "private, max-age=60")
         let again = world.api(storage: disk())

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What a call can ask of the cache: the server's word, what is stored, or both one after the other.
+/// A call's use of the cache: the server's response, the stored response, or first one and then the other.
 @Suite(.timeLimit(.minutes(10))) struct CacheUseTests {
     private let world = CacheWorld()
 
@@ -64,7 +64,7 @@ import Testing
         world.clock.advance(by: .seconds(100))
         world.answers { _ in .json(2, headers: ["Cache-Control": "max-age=60"]) }
         #expect(try await values() == ["1 stale", "2 server"])
-        // What does not decode any more is left out.
+        // A stored response that no longer decodes is omitted.
         world.answers { _ in .json("three", headers: ["Cache-Control": "max-age=60"]) }
         #expect(await api.text(use: .reload) == "\"three\"")
         world.answers { _ in .json(4) }
@@ -113,5 +113,17 @@ import Testing
         }
         #expect(values == [1, 1, 1])
         #expect(world.requests.count == 2)
+    }
+
+    @Test func aCallAtAURLYieldsTheStoredAndTheServersResponse() async throws {
+        let api = world.api()
+        world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
+        let url = api.url(at: Endpoint(path: "/a"))
+        var hits: [CacheHit?] = []
+        for _ in 0..<2 {
+            for try await news in api.cachedThenReloaded(Int.self, at: url) { hits.append(news.cacheHit) }
+        }
+        #expect(hits == [nil, .fresh, nil])
+        #expect(world.requests.map(\.url) == [url, url])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What is stored and not fresh any more: how the server is asked about it, and what becomes of its answer.
+/// How a stale record is revalidated, and how the server's response changes the record.
 @Suite(.timeLimit(.minutes(10))) struct CacheValidationTests {
     private let world = CacheWorld()
 

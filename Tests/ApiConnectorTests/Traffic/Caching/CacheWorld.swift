@@ -18,7 +18,7 @@ final class CacheWorld: Sendable {
     private let seen = Locked<[ApiRequest]>([])
     private let answer = Locked<Answer>({ _ in .status(500) })
 
-    /// What came to the server, in order.
+    /// The requests that the server got, in order.
     var requests: [ApiRequest] { seen.withLock { $0 } }
 
     /// The events of a cache and its neighbors.

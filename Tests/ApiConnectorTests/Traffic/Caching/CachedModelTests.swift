@@ -52,7 +52,7 @@ import Testing
         var answeredPostCount: Int { answeredPosts.withLock { $0 } }
         var postCount: Int { held.requests.count { $0.method == .post } }
 
-        /// What a call must get at least that begins now.
+        /// The oldest version that a call which starts now may get.
         func floor(of request: ApiRequest) -> Int { floors.withLock { $0[request.url.path()] ?? 0 } }
 
         /// A call has ended that has changed something.
@@ -130,7 +130,7 @@ import Testing
         #expect(storage.byteCount <= storage.maximumByteCount)
     }
 
-    /// What is wrong with a call's answer; nil for nothing.
+    /// The problem of a call's response; nil if there is none.
     private func problem(of request: ApiRequest, _ provider: some DataRequestType, _ server: Server) async -> String? {
         let start = Int(server.clock.now / .seconds(1))
         let floor = server.floor(of: request)
@@ -162,6 +162,6 @@ import Testing
 }
 
 extension ApiRequest {
-    /// What it asks for, as whom, and which part of it.
+    /// The path, the user and the part of the request.
     fileprivate var modelSubject: String { "\(subject), \(headers["X-Part"] ?? "1")" }
 }

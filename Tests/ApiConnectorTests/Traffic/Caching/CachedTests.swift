@@ -98,9 +98,9 @@ import Testing
         let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 {
             // A request that is made in a refresh belongs to it.
-            let request = await CredentialRefresh(of: world).during { ApiRequest(url: url) }
+            let request = await ApiRequest.markingCredentialRefresh(of: world) { ApiRequest(url: url) }
             #expect(!request.isCredentialRefresh)
-            let status = await CredentialRefresh(of: world).during {
+            let status = await ApiRequest.markingCredentialRefresh(of: world) {
                 let request = ApiRequest(url: url)
                 #expect(request.isCredentialRefresh)
                 return try? await provider.response(for: request).status

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func lock() throws -> Int32 {
-        let descriptor = open(folder.file(CacheFolderLock.name).path(percentEncoded: false), O_RDWR)
+        let descriptor = open(folder.file(CacheFolderLock.name).path(percentEncoded: false), O_RDWR | O_CLOEXEC)
         return try #require(descriptor >= 0 ? descriptor : nil)
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What is served stale: where the server fails, and while it is asked again.
+/// When a stale response is returned: after a failure of the server, and during a revalidation.
 @Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
 
@@ -84,8 +84,19 @@ import Testing
         world.clock.advance(by: .seconds(60))
         for number in 0...count { #expect(await api.text("/\(number)") == "/\(number) as nobody, stale") }
         try await server.has(2 * count + 1)
-        for _ in 0..<1000 { await Task.yield() }
         #expect(server.requests.count == 2 * count + 1)
         server.calmDown()
+    }
+
+    @Test func aRenewalBeyondTheLimitDoesNotStart() throws {
+        let cache = ResponseCache(MemoryCacheStorage(), maximumBodyByteCount: 1000)
+        let timers = TimerQueue.on(world.clock)
+        let count = ResponseCache.maximumRenewalCount
+        let places = (0...count).compactMap { cache.place(of: .made(path: "/\($0)", on: timers)) }
+        try #require(places.count == count + 1)
+        #expect(places.map(cache.beginRenewal) == Array(repeating: true, count: count) + [false])
+        #expect(!cache.beginRenewal(at: places[0]))
+        cache.endRenewal(at: places[0])
+        #expect(cache.beginRenewal(at: places[count]))
     }
 }

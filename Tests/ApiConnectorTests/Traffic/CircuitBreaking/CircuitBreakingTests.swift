@@ -151,9 +151,8 @@ import Testing
         let circuit = TestConnector { $0.url.path() == "/token" ? .fine : .status(503) }
             .circuitBreaking(.small { $0.minimumCount = 1 })
         _ = try await circuit.response(for: .made(on: timers))
-        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            let response = try await circuit.response(for: refreshRequest)
+            let response = try await circuit.response(for: .made(path: "/token", on: timers))
             return .bearer("\(response.status)")
         }
         #expect(try await session.credential(for: .made(on: timers)) != nil)

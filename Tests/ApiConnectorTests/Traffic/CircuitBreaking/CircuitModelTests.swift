@@ -45,7 +45,7 @@ import Testing
         )
         let provider = server.circuitBreaking(policy).observing(by: recorder)
         var calls: [Task<ApiConnectorError.Kind?, Never>] = []
-        var cancelled: Set<Int> = []
+        var canceled: Set<Int> = []
         for _ in 0..<Int.random(in: 5...40, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<4:
@@ -57,7 +57,7 @@ import Testing
                 server.answer(number, answers.randomElement(using: &random) ?? .status(200))
             case 7:
                 guard let number = calls.indices.randomElement(using: &random) else { continue }
-                cancelled.insert(number)
+                canceled.insert(number)
                 calls[number].cancel()
             default:
                 clock.advance(by: .milliseconds(Int.random(in: 0...2000, using: &random)))
@@ -69,13 +69,13 @@ import Testing
         for (number, call) in calls.enumerated() {
             let kind = await call.value
             if kind == .circuitOpen { refusedCount += 1 }
-            try #require(kind != .cancelled || cancelled.contains(number))
+            try #require(kind != .cancelled || canceled.contains(number))
             try #require([nil, .circuitOpen, .cannotConnect, .cancelled].contains(kind))
         }
-        // Who was refused was not sent.
+        // A refused request was not sent.
         try #require(server.requests.count <= calls.count - refusedCount)
         try #require(recorder.texts.count { $0 == "circuit: refused" } == refusedCount)
-        // Whatever happened to those that tried the host, it is tried again and found to be well.
+        // Whether or not earlier probes failed, a later probe reaches the host and closes the circuit.
         clock.advance(by: .seconds(3))
         for _ in 0...probeCount {
             try #require(await provider.result(for: .made(on: timers)).failure == nil)

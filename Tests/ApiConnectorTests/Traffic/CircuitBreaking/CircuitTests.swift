@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// When a circuit opens, who is let through then, and when it closes: a table of cases on a time that is handed in.
+/// A table of cases: when a circuit opens, which requests it then sends, and when it closes; time is a parameter.
 @Suite struct CircuitTests {
     enum Step: Sendable {
         case at(Double)
@@ -25,7 +25,7 @@ import Testing
         let testDescription: String
         let policy: CircuitPolicy
         let steps: [Step]
-        /// What each named request met, and what became of the circuit.
+        /// The result of each named request, and the state of the circuit.
         let record: [String]
 
         init(_ name: String, _ policy: CircuitPolicy = .small, _ steps: [Step], _ record: [String]) {
@@ -65,13 +65,13 @@ import Testing
             ["opened", "a is refused from 19.0 to 29.0"]
         ),
         Case(
-            "what says nothing counts for nothing",
+            "a result that says nothing about the host does not count",
             .small,
             [.failing(3), .send("a"), .forget("a"), .send("b")],
             ["a passes", "b passes"]
         ),
         Case(
-            "one is let through to try, and its success closes it",
+            "one request probes the host, and its success closes it",
             .small,
             [.failing(4), .at(9.9), .send("a"), .at(10), .send("b"), .send("c"), .succeed("b"), .send("d")],
             [
@@ -80,19 +80,19 @@ import Testing
             ]
         ),
         Case(
-            "its failure opens it anew",
+            "a failed probe opens it again",
             .small,
             [.failing(4), .at(12), .send("a"), .at(15), .fail("a"), .at(24), .send("b"), .at(25), .send("c")],
             ["opened", "a probes", "opened", "b is refused from 15.0 to 25.0", "c probes"]
         ),
         Case(
-            "a cancelled one leaves it to the next",
+            "a canceled probe leaves the probe to the next request",
             .small,
             [.failing(4), .at(10), .send("a"), .forget("a"), .send("b"), .send("c")],
             ["opened", "a probes", "b probes", "c is refused from 0.0 to 10.0"]
         ),
         Case(
-            "who was sent before it opened says nothing any more",
+            "results of requests that were sent before it opened do not count",
             .small,
             [
                 .send("a"), .send("b"), .failing(4), .succeed("a"), .at(10), .send("c"), .fail("b"), .send("d"),
@@ -101,13 +101,13 @@ import Testing
             ["a passes", "b passes", "opened", "c probes", "d is refused from 0.0 to 10.0", "closed"]
         ),
         Case(
-            "what failed before it closed again is forgotten",
+            "failures from before it closed again do not count",
             .small,
             [.failing(4), .at(10), .send("a"), .succeed("a"), .failing(3), .send("b")],
             ["opened", "a probes", "closed", "b passes"]
         ),
         Case(
-            "several have to succeed where several are to try",
+            "if it needs several probes, all of them must succeed",
             .small { $0.probeCount = 2 },
             [
                 .failing(4), .at(10), .send("a"), .send("b"), .send("c"), .succeed("a"), .send("d"), .succeed("b"),

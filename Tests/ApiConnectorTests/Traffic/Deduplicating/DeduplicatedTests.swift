@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// `deduplicated`: who shares a request, and what becomes of those who do when one of them leaves.
+/// `deduplicated`: which calls share a request, and what happens to them when one of them is canceled.
 @Suite(.timeLimit(.minutes(10))) struct DeduplicatedTests {
     private typealias Kind = ApiConnectorError.Kind
 
@@ -132,7 +132,7 @@ import Testing
         func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
     }
 
-    @Test func anObjectHasAScaleOfItsOwnAndAStructThatOfItsClock() {
+    @Test func anObjectHasItsOwnScaleAndAStructHasTheScaleOfItsClock() {
         let (one, other) = (ManualClock(), ManualClock())
         let scales = [one, other, BorrowedClock(clock: one), BorrowedClock(clock: other)].map {
             (source: any TimeSource) in
@@ -175,17 +175,17 @@ import Testing
         for call in calls { #expect(await call.value == "/a as nobody") }
     }
 
-    @Test(arguments: [0, 1, 2]) func aCancelledCallDoesNotEndTheOthers(_ cancelled: Int) async throws {
+    @Test(arguments: [0, 1, 2]) func aCanceledCallDoesNotEndTheOthers(_ canceled: Int) async throws {
         var calls: [Task<String, Never>] = []
         for number in 0..<3 {
             calls.append(start(try request()))
             if number == 0 { try await server.has(1) } else { try await events.has(number, "joined") }
         }
-        calls[cancelled].cancel()
-        #expect(await calls[cancelled].value == "cancelled")
+        calls[canceled].cancel()
+        #expect(await calls[canceled].value == "cancelled")
         #expect(server.held == [0])
         server.answer(0)
-        for (number, call) in calls.enumerated() where number != cancelled {
+        for (number, call) in calls.enumerated() where number != canceled {
             #expect(await call.value == "/a as nobody")
         }
         #expect(server.stoppedCount == 0)

@@ -37,8 +37,8 @@ import Testing
         let names = ["a", "b", "c"]
         let provider = server.failingOver(to: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(5))
         var calls: [Call] = []
-        var cancelled: Set<Int> = []
-        /// What each request was answered by the test.
+        var canceled: Set<Int> = []
+        /// The test's answer to each request.
         var answers: [Int: Ending] = [:]
         for _ in 0..<Int.random(in: 5...40, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
@@ -54,7 +54,7 @@ import Testing
                 server.answer(number, ending.heldAnswer)
             case 8:
                 guard let number = calls.indices.randomElement(using: &random) else { continue }
-                cancelled.insert(number)
+                canceled.insert(number)
                 calls[number].task.cancel()
             default:
                 clock.advance(by: .milliseconds(Int.random(in: 0...4000, using: &random)))
@@ -77,7 +77,7 @@ import Testing
                 try #require(ending.isFailure)
                 try #require(call.method == .get || ending == .unreachable)
             }
-            guard !cancelled.contains(number) else { continue }
+            guard !canceled.contains(number) else { continue }
             // The others are not asked for nothing, and the last has the word.
             let last = try #require(sent.last.map { answers[$0.offset] ?? .fine })
             let mayGoOn = last.isFailure && (call.method == .get || last == .unreachable)
@@ -123,7 +123,7 @@ private enum Ending: CaseIterable {
     var isFailure: Bool { self == .unreachable || self == .broken || self == .unwell }
 }
 
-/// One provider, a few calls one after the other, and a list of who failed when.
+/// One provider, a few calls one after the other, and a list of the failed hosts with their times.
 private struct FailoverModel {
     private let clock = ManualClock()
     private let timers: TimerQueue

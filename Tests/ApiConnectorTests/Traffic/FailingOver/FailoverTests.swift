@@ -20,7 +20,7 @@ import Testing
         timers = TimerQueue.on(clock)
     }
 
-    /// What the hosts answer, by their first letter; what was sent to which is noted.
+    /// Returns the response of each host by its first letter, and records the sent requests.
     private func provider(
         _ answers: [String: TestConnectorResponse],
         _ sent: EventLog<String>,
@@ -225,8 +225,9 @@ import Testing
         let sent = EventLog<String>()
         let all = CredentialScope.origins(Self.hosts[0], Self.hosts[1], Self.hosts[2])
         let provider = provider(["a": .failing(.cannotConnect)], sent, credentials: all)
-        let request = ApiRequest.made("a.example.com", .post, body: .text("refresh_token=t"), on: timers)
+        let request = ApiRequest.made("a.example.com", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
+            let request = ApiRequest.made("a.example.com", .post, body: .text("refresh_token=t"), on: timers)
             _ = try await provider.response(for: request)
             return .bearer("new")
         }

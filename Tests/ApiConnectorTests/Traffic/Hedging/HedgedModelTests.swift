@@ -27,7 +27,7 @@ import Testing
         let budget = RetryBudget(burstCount: Int.random(in: 0...2, using: &random), share: 0.5, countPerSecond: 0)
         let provider = server.hedging(HedgePolicy(percentile: nil, delay: .seconds(1), budget: budget))
         var calls: [Call] = []
-        var cancelled: Set<Int> = []
+        var canceled: Set<Int> = []
         for _ in 0..<Int.random(in: 5...25, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<3:
@@ -64,7 +64,7 @@ import Testing
                 server.endBody(number)
             case 7:
                 guard let number = calls.indices.randomElement(using: &random) else { continue }
-                cancelled.insert(number)
+                canceled.insert(number)
                 calls[number].task.cancel()
             default:
                 clock.advance(by: .milliseconds(Int.random(in: 0...1200, using: &random)))
@@ -74,9 +74,9 @@ import Testing
         server.calmDown()
         for (number, call) in calls.enumerated() {
             let kind = await call.task.value
-            try #require(kind != .cancelled || cancelled.contains(number), "call \(number) failed by another's cancel")
+            try #require(kind != .cancelled || canceled.contains(number), "call \(number) failed by another's cancel")
         }
-        // Who lost is over, too.
+        // The losing requests have ended, too.
         try #require(server.open.isEmpty)
         try #require(timers.entryCount == 0)
         try #require(clock.sleeperCount == 0)

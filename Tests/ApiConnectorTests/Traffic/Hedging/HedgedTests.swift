@@ -54,7 +54,7 @@ import Testing
         #expect(hedges == [])
     }
 
-    @Test func theSecondWinsAndTheFirstIsCancelled() async throws {
+    @Test func theSecondWinsAndTheFirstIsCanceled() async throws {
         let call = try await sendTwice(.made(on: timers))
         server.answer(1, .status(204))
         #expect(try await call.value.get().status == 204)
@@ -63,7 +63,7 @@ import Testing
         #expect(hedges == ["hedged after 2.0 seconds"])
     }
 
-    @Test func theFirstWinsAndTheSecondIsCancelled() async throws {
+    @Test func theFirstWinsAndTheSecondIsCanceled() async throws {
         let call = try await sendTwice(.made(on: timers))
         server.answer(0, .status(204))
         #expect(try await call.value.get().status == 204)
@@ -161,7 +161,8 @@ import Testing
     ]
 
     @Test(arguments: eligible) func onlyIdempotentRequestsAreHedged(_ row: Eligible) async throws {
-        var request = ApiRequest.made("one.example.com", row.method, body: row.body, on: timers)
+        let counter = SleepCounter(clock)
+        var request = ApiRequest.made("one.example.com", row.method, body: row.body, on: TimerQueue.on(counter))
         if let key = row.key { request.headers[.idempotencyKey] = key }
         let call = send(request)
         try await server.has(1)
@@ -169,14 +170,10 @@ import Testing
             try await clock.step(.seconds(2))
             try await server.has(2)
             #expect(server.requests.map { $0.headers[.idempotencyKey] } == [row.key, row.key])
-        } else {
-            // Time enough for one that should not come.
-            for _ in 0..<10 { await Task.yield() }
-            clock.advance(by: .seconds(100))
-            for _ in 0..<10 { await Task.yield() }
         }
         server.calmDown()
         _ = try await call.value.get()
+        #expect(counter.sleepCount == (row.isHedged ? 1 : 0))
         #expect(server.requests.count == (row.isHedged ? 2 : 1))
     }
 
@@ -215,19 +212,19 @@ import Testing
 
     @Test func aRefreshIsSentOnce() async throws {
         let provider = server.hedging(Self.policy)
+        let counter = SleepCounter(clock)
+        let timers = TimerQueue.on(counter)
         let request = ApiRequest.made(on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await provider.response(for: request)
+            _ = try await provider.response(for: .made(on: timers))
             return .bearer("new")
         }
         let call = Task { try await session.credential(for: request) }
         try await server.has(1)
-        clock.advance(by: .seconds(10))
-        // Time for a second one to come, which must not.
-        for _ in 0..<1000 { await Task.yield() }
-        #expect(server.requests.count == 1)
         server.calmDown()
         #expect(try await call.value != nil)
+        #expect(counter.sleepCount == 0)
+        #expect(server.requests.count == 1)
     }
 
     @Test func theDelayIsAPercentileOfEarlierCalls() {
@@ -272,5 +269,31 @@ import Testing
             latencies.add(.seconds(1), to: key)
         }
         #expect(latencies.count == SeenLatencies.maximumCount)
+    }
+}
+
+/// Counts the sleeps that begin on a clock.
+///
+/// A hedged call sleeps before its second request, and ends only after this sleep has begun. So a call that has ended
+/// without a sleep was not hedged.
+private final class SleepCounter: TimeSource {
+    private let clock: ManualClock
+    private let count = Locked(0)
+
+    init(_ clock: ManualClock) {
+        self.clock = clock
+    }
+
+    var sleepCount: Int { count.withLock { $0 } }
+    var now: Duration { clock.now }
+    var date: Date { clock.date }
+
+    func sleep(until deadline: Duration) async throws {
+        count.withLock { $0 += 1 }
+        try await clock.sleep(until: deadline)
+    }
+
+    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        clock.schedule(at: due, action)
     }
 }

@@ -17,6 +17,8 @@ struct FleetRun {
         case grant(Int, SharedTokens?)
         /// The shared state has granted places.
         case places(Int, SharedPlaces?)
+        /// The shared state has taken the pause of an instance, or is unavailable.
+        case hold(Int, isShared: Bool)
         /// A request of an instance has ended.
         case end(Int)
     }
@@ -121,6 +123,9 @@ struct FleetRun {
         case .places(let number, let places):
             instance = number
             lanes[number].grant(places, now: now)
+        case .hold(let number, let isShared):
+            instance = number
+            lanes[number].endHold(isShared: isShared, now: now)
         case .end(let number):
             instance = number
             if !killed.contains(number) { lanes[number].finish() }
@@ -132,11 +137,15 @@ struct FleetRun {
             if latency > .zero { add(.end(instance), at: now + latency) } else { lanes[instance].finish() }
         }
         mostInFlight = max(mostInFlight, inFlightCount)
-        if let hold = turn.hold { state.holdTokens(of: key, for: hold, within: .zero) }
+        let isAway = outage?.contains(now) == true
+        if let hold = turn.hold {
+            if !isAway { state.holdTokens(of: key, for: hold, within: .zero) }
+            add(.hold(instance, isShared: !isAway), at: now + .milliseconds(2))
+        }
         if let request = turn.places, let concurrent = limit.concurrent {
             roundTripCount += 1
             let places =
-                outage?.contains(now) == true
+                isAway
                 ? nil
                 : state.takePlaces(
                     request.wantedCount,
@@ -149,9 +158,9 @@ struct FleetRun {
                 )
             add(.places(instance, places), at: now + .milliseconds(2))
         }
-        if let count = turn.tokenCount, let rate = limit.rate {
+        if let count = turn.tokenCount {
             roundTripCount += 1
-            let isAway = outage?.contains(now) == true
+            let rate = limit.rate ?? RequestRate(1, per: .seconds(1))
             let tokens =
                 isAway
                 ? nil : state.takeTokens(count, of: key, at: rate, ahead: policy.horizon, within: .zero)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A lane that is led through steps, with a record of who started when.
+/// Runs the steps of a lane, and records when each request started.
 struct LaneRun {
     enum Step: Sendable {
         case enter(String, CallPriority = .normal, deadline: Duration? = nil)

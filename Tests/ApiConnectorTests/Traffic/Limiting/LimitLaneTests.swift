@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Who starts when: a table of cases, each a lane that is led through steps.
+/// When each request starts: a table of cases, each with the steps of one lane.
 @Suite struct LimitLaneTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -51,12 +51,12 @@ import Testing
             ["a@0.0", "high@1.0", "b@2.0", "c@3.0", "low@4.0"]
         ),
         Case(
-            "who leaves is passed over",
+            "a waiter that leaves is skipped",
             one,
             [.enter("a"), .enter("b"), .enter("c"), .leave("b"), .at(1), .finish("a")],
             ["a@0.0", "c@1.0"]
         ),
-        Case("who has started cannot leave", one, [.enter("a"), .leave("a")], ["a@0.0", "a had started"]),
+        Case("a started request cannot leave", one, [.enter("a"), .leave("a")], ["a@0.0", "a had started"]),
         Case(
             "a limit of none lets one through at a time",
             RequestLimit(concurrent: 0),
@@ -106,7 +106,7 @@ import Testing
 
     static let deadlines: [Case] = [
         Case(
-            "who is put off past its deadline by one of a higher priority is told at once",
+            "fails at once if a higher priority delays it past its deadline",
             RequestLimit(rate: RequestRate(1, per: .seconds(1))),
             [
                 .enter("a"), .enter("b", deadline: .seconds(2)), .enter("c"), .enter("high", .high),
@@ -115,7 +115,7 @@ import Testing
             ["a@0.0", "b too late", "e too late", "high@1.0", "c@2.0", "d@3.0"]
         ),
         Case(
-            "a wait that is too long by a turn is told at once, whoever started in the same turn",
+            "fails at once if its wait is one turn too long, even if others start in the same turn",
             RequestLimit(rate: RequestRate(1, per: .seconds(1), burstCount: 2)),
             [
                 .enter("a"), .enter("b"), .enter("c", deadline: .seconds(1.5)), .enter("d", deadline: .seconds(2)),
@@ -169,7 +169,7 @@ import Testing
             ["a@0.0", "b@60.0"]
         ),
         Case(
-            "what the server has left may start, no more",
+            "starts as many as the server still accepts",
             free,
             [
                 .enter("a"), .answer("a", 200, ["RateLimit": "\"default\";r=2;t=10"]), .finish("a"), .enter("b"),
@@ -187,7 +187,7 @@ import Testing
             ["a@0.0", "b@0.0", "c@0.0", "d@10.0"]
         ),
         Case(
-            "those that were sent before it are counted already",
+            "requests that were sent before the response are already counted",
             free,
             [
                 .enter("a"), .enter("b"), .answer("b", 200, ["RateLimit": "\"default\";r=2;t=10"]), .finish("b"),
@@ -205,7 +205,7 @@ import Testing
             ["a@0.0", "c too late", "b@31536000.0"]
         ),
         Case(
-            "a hold of less than none is none",
+            "a negative hold is no hold",
             RequestLimit(maximumServerHold: .seconds(-5)),
             [.enter("a"), .answer("a", 429, ["Retry-After": "3"]), .finish("a"), .enter("b")],
             ["a@0.0", "b@0.0"]
@@ -220,7 +220,7 @@ import Testing
             ["a@0.0", "b@0.0", "c@10.0"]
         ),
         Case(
-            "a new window counts anew",
+            "a new window starts a new count",
             free,
             [
                 .enter("a"), .answer("a", 200, ["RateLimit": "\"default\";r=1;t=2"]), .at(1), .enter("b"),
@@ -230,7 +230,7 @@ import Testing
             ["a@0.0", "b@1.0", "c@1.0", "d@1.0", "e@31.0"]
         ),
         Case(
-            "a deadline before the server's time is given up at once, also by who waits already",
+            "fails at once if the deadline is before the server's time, also while it waits",
             one,
             [
                 .enter("a"), .enter("b", deadline: .seconds(5)), .enter("c", deadline: .seconds(9)),

@@ -45,7 +45,7 @@ private struct LanePair {
     // The model.
     private var starts: [Duration] = []
     private var pauseEnd: Duration = .zero
-    /// What the server promised for one window, in the order in which it did.
+    /// The server's promises for one window, in order.
     private var promises: [(left: Int, end: Duration)] = []
 
     init(_ limit: RequestLimit) {
@@ -82,7 +82,7 @@ private struct LanePair {
         try turn()
     }
 
-    /// Everybody goes home, and the lane is as good as new.
+    /// After all requests have ended, the lane is like a new one.
     mutating func end() throws {
         for one in inFlight {
             if !one.isAnswered { lane.answer(one.number, .unknown, nil, now: now) }

@@ -24,7 +24,7 @@ import Testing
         let hasRate = Bool.random(using: &random)
         let provider = Limited(server, RequestLimit(concurrent: .fixed(count), rate: hasRate ? rate : nil))
         var calls: [(task: Task<ApiConnectorError.Kind?, Never>, hasDeadline: Bool)] = []
-        var cancelled: Set<Int> = []
+        var canceled: Set<Int> = []
 
         for _ in 0..<Int.random(in: 5...30, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
@@ -61,7 +61,7 @@ import Testing
                 server.endBody(number, failing: Bool.random(using: &random) ? .connectionLost : nil)
             case 7:
                 guard let number = calls.indices.randomElement(using: &random) else { continue }
-                cancelled.insert(number)
+                canceled.insert(number)
                 calls[number].task.cancel()
             default:
                 clock.advance(by: .milliseconds(Int.random(in: 0...1500, using: &random)))
@@ -86,7 +86,7 @@ import Testing
         for (number, kind) in kinds.enumerated() {
             switch kind {
             case nil, .connectionLost: break
-            case .cancelled: try #require(cancelled.contains(number))
+            case .cancelled: try #require(canceled.contains(number))
             case .deadlineExceeded: try #require(calls[number].hasDeadline)
             default: try #require(Bool(false), "call \(number) failed with \(kind?.rawValue ?? "")")
             }

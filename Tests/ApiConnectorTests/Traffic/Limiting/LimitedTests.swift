@@ -79,7 +79,7 @@ import Testing
         #expect(server.held.count == limit)
         server.calmDown()
         for task in tasks { _ = try await task.value.get() }
-        // What it has learned is kept.
+        // The provider keeps the learned limit.
         #expect(provider.laneCount == 1)
     }
 
@@ -109,7 +109,7 @@ import Testing
         #expect(server.requests.dropFirst().map { $0.headers["X-Priority"] } == ["high", "normal", "low"])
     }
 
-    @Test func aCancelledWaiterEndsAtOnceAndTakesNoSlot() async throws {
+    @Test func aCanceledWaiterEndsAtOnceAndTakesNoSlot() async throws {
         let (provider, first) = try await full()
         let waiting = await waiting(for: provider)
         waiting.cancel()
@@ -122,7 +122,7 @@ import Testing
         #expect(provider.laneCount == 0)
     }
 
-    @Test func aCancelledRequestReleasesItsSlot() async throws {
+    @Test func aCanceledRequestReleasesItsSlot() async throws {
         let (provider, first) = try await full()
         let second = await waiting(for: provider)
         first.cancel()
@@ -241,9 +241,8 @@ import Testing
 
     @Test func aLimitAroundTheRefreshItselfDoesNotDeadlock() async throws {
         let box = Locked<AnyProvider?>(nil)
-        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
-            _ = try await box.withLock { $0 }?.response(for: refreshRequest)
+            _ = try await box.withLock { $0 }?.response(for: .made(path: "/token", on: timers))
             return .bearer("new")
         }
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
@@ -268,6 +267,44 @@ import Testing
         clock.advance(by: .seconds(2))
         _ = try await second.value.get()
         #expect(recorder.texts.filter { $0.hasPrefix("limited") } == ["limited for 2.0 seconds because of rate"])
+    }
+
+    @Test(arguments: [true, false]) func theWaitIsInTheTimesOutsideTheLimit(_ succeeds: Bool) async throws {
+        let recorder = EventRecorder()
+        let clock = clock
+        let transport = TestConnector { _ in
+            clock.advance(by: .seconds(1))
+            if succeeds { return .status(200) }
+            throw ApiConnectorError(.connectionLost, "the server closed the connection")
+        }
+        let limit = RequestLimit(rate: RequestRate(1, per: .seconds(4)))
+        let provider = Limited(transport.observing(by: recorder), limit)
+        let first = await send(.made(on: timers), over: provider).value.times
+        let second = send(.made(on: timers), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        clock.advance(by: .seconds(3))
+        let times = await second.value.times
+        #expect(first?[.waiting] == nil)
+        #expect(times?[.waiting] == .seconds(3))
+        #expect(times?[.responseWait] == .seconds(1))
+        #expect(times?.sentence == "Waiting for a connection or a limit took 3.0 of 4.0 s.")
+        let inner = recorder.events.compactMap { event in
+            if case .finished(let totals) = event.kind { totals.times } else { nil }
+        }
+        #expect(inner.map { $0[.responseWait] } == [.seconds(1), .seconds(1)])
+        #expect(inner.map { $0[.waiting] } == [nil, nil])
+    }
+
+    @Test func aCallThatHasOnlyWaitedSaysSo() async throws {
+        let (provider, first) = try await full()
+        let late = send(.made(deadline: .seconds(5), on: timers), over: provider)
+        await eventually { provider.waiterCount == 1 && timers.entryCount == 1 }
+        clock.advance(by: .seconds(5))
+        let error = try #require(await late.value.failure)
+        #expect(TransportTimes.Phase.allCases.filter { error.times?[$0] != nil } == [.waiting])
+        #expect(error.description.contains("Waiting for a connection or a limit took 5.0 of 5.0 s."))
+        server.answer(0)
+        _ = try await first.value.get()
     }
 
     @Test func connectionsOnOneClockShareALimitEvenIfOneIsReleased() async throws {
@@ -312,5 +349,14 @@ extension Result {
     /// Why it failed; nil where it did not.
     var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension Result<ApiResponse, ApiConnectorError> {
+    fileprivate var times: TransportTimes? {
+        switch self {
+        case .success(let response): response.times
+        case .failure(let error): error.times
+        }
     }
 }

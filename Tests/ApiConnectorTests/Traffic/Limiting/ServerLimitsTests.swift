@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What the fields of a response say about how much more its server wants to be asked.
+/// The limits that a server states in the fields of a response.
 @Suite struct ServerLimitsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let headers: HTTPHeaders
@@ -67,7 +67,7 @@ import Testing
         Row(["X-RateLimit-Remaining": "2", "X-RateLimit-Reset-After": "0.5", "X-RateLimit-Reset": "1"], 2, 0.5),
         Row(["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "8"], 0, 8),
         Row(["RateLimit": "\"a\";r=5;t=3", "X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "9"], 1, 9),
-        // What cannot be read.
+        // Fields that cannot be read.
         Row([:]),
         Row(["RateLimit": ""]),
         Row(["RateLimit": ";;;,,,;r=;t=,\"\"\";r=1;t=2"]),
@@ -121,7 +121,7 @@ import Testing
             let limits = ServerLimits(headers, status: 429, date: Date(timeIntervalSince1970: 1e9))
             _ = lane.turn(now: .zero)
             lane.answer(1, .overload, limits, now: .seconds(1))
-            // Whatever it says: after a minute all is forgotten.
+            // After a minute, the lane forgets all limits of the server.
             try #require(lane.isForgettable(now: .seconds(61)))
         }
     }

@@ -89,6 +89,60 @@ import Testing
         #expect(most(run) <= 5000 + 500 + 8 * policy.batchCount * 3 / 2)
     }
 
+    @Test func aSlowLimitNeedsAFewRoundTripsPerSecond() {
+        // Each of 8 instances sends an eighth of the rate.
+        var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 20), SharedLimitPolicy(), instanceCount: 8)
+        for step in 0..<6000 { run.arrive(1, at: .milliseconds(step * 10), step % 8) }
+        run.run(until: .seconds(70))
+        #expect(run.starts.count == 6000)
+        #expect(run.roundTripCount <= 6000 / 8, "\(run.roundTripCount)")
+        #expect(run.roundTripCount >= 6000 / 100, "\(run.roundTripCount)")
+    }
+
+    @Test func aBurstOfAllInstancesIsAtMostTheirBatches() {
+        let policy = SharedLimitPolicy()
+        var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 20), policy, instanceCount: 10)
+        // The instances fill their batches one after the other, and keep the tokens.
+        for instance in 0..<10 { run.arrive(600, at: .seconds(instance * 100), instance) }
+        run.run(until: .seconds(2000))
+        #expect(run.starts.count == 6000)
+        for instance in 0..<10 { run.arrive(1000, at: .seconds(2000), instance) }
+        run.run(until: .seconds(2001))
+        let burst = run.starts.count - 6000
+        #expect(burst <= 100 + 20 + 10 * policy.batchCount * 3 / 2, "\(burst)")
+        // The guide's number is not far from what can happen.
+        #expect(burst >= 1000, "\(burst)")
+    }
+
+    @Test(arguments: [RequestLimit(concurrent: .adaptive()), RequestLimit()]) func aHoldReachesInstancesWithoutARate(
+        _ limit: RequestLimit
+    ) {
+        var run = FleetRun(limit, SharedLimitPolicy(), instanceCount: 2, latency: .milliseconds(10))
+        for step in 0..<400 { run.arrive(1, at: .milliseconds(step * 50), 1) }
+        run.run(until: .seconds(5))
+        run.pause(0, for: .seconds(8))
+        run.run(until: .milliseconds(12_900))
+        #expect(run.starts.last?.time ?? .zero <= .milliseconds(7100))
+        #expect(run.starts.count > 90)
+        run.run(until: .seconds(30))
+        #expect(run.starts.count == 400)
+        // The instance asks every 2 seconds.
+        #expect(run.roundTripCount <= 12, "\(run.roundTripCount)")
+    }
+
+    @Test func aHoldThatTheStateDidNotTakeIsRepeated() {
+        let rate = RequestRate(100, per: .seconds(1), burstCount: 100)
+        var run = FleetRun(rate, SharedLimitPolicy(), instanceCount: 2)
+        run.outage = .zero ..< .milliseconds(500)
+        run.pause(0, for: .seconds(30))
+        run.run(until: .seconds(2))
+        run.arrive(1, at: .seconds(2), 1)
+        run.run(until: .seconds(29))
+        #expect(run.starts.isEmpty)
+        run.run(until: .seconds(31))
+        #expect(run.starts.count == 1)
+    }
+
     @Test func aHoldDelaysAllInstances() {
         let policy = SharedLimitPolicy(batchCount: 10)
         var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 10), policy, instanceCount: 2)
@@ -155,6 +209,46 @@ import Testing
         let answer = try await clock.moving { await second.value }.0
         #expect(clock.now - start >= .seconds(30))
         _ = try answer.get()
+    }
+
+    @Test func aServersPauseThatTheStateDidNotTakeReachesTheOthersLater() async throws {
+        let rate = RequestRate(100, per: .seconds(1), burstCount: 100)
+        let (one, other) = (provider(rate), provider(rate))
+        let first = send(one)
+        try await server.has(1)
+        state.fail { $0 == .hold }
+        server.answer(0, .status(429, ["Retry-After": "30"]))
+        _ = await first.value
+        await eventually { state.count(of: .hold) == 1 }
+        state.fail { _ in false }
+        try await clock.step(.seconds(1))
+        await eventually { state.count(of: .hold) == 2 }
+        let second = send(other)
+        await eventually { other.waiterCount == 1 && state.count(of: .take) >= 2 }
+        #expect(server.requests.count == 1)
+        server.calmDown()
+        let answer = try await clock.moving { await second.value }.0
+        #expect(clock.now >= .seconds(30))
+        _ = try answer.get()
+    }
+
+    @Test func anAdaptiveLimitLearnsOfAPause() async throws {
+        let shared = SharedLimit(named: "a", in: state)
+        let one = Limited(server, RequestLimit(concurrent: .adaptive()), shared)
+        let other = Limited(server, RequestLimit(concurrent: .adaptive()), shared)
+        let first = send(one)
+        try await server.has(1)
+        server.answer(0, .status(429, ["Retry-After": "30"]))
+        _ = await first.value
+        await eventually { state.count(of: .hold) == 1 }
+        server.calmDown()
+        // The first request of the other instance is sent. Meanwhile the instance learns of the pause.
+        var failure: ApiConnectorError?
+        while failure == nil {
+            failure = await other.result(for: .made(deadline: .seconds(10), on: timers)).failure
+        }
+        #expect(failure?.kind == .deadlineExceeded)
+        #expect(failure?.detail.contains("30") == true)
     }
 
     @Test func withoutTheStateACallIsSentAndReportsAnEvent() async throws {

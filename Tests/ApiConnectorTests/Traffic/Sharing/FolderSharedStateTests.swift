@@ -161,5 +161,5 @@ import Testing
     }
 }
 
-/// The C function, whose name the suite has for its own.
-private func openFile(_ path: String) -> Int32 { open(path, O_RDWR) }
+/// Calls the C function `open`, because the suite has a method of this name.
+private func openFile(_ path: String) -> Int32 { open(path, O_RDWR | O_CLOEXEC) }

@@ -51,6 +51,7 @@ final class UnreliableState: SharedState {
     private let failing = Locked<(Operation) -> Bool>({ _ in false })
     private let counts = Locked<[Operation: Int]>([:])
     private let gate = Locked<Gate?>(nil)
+    private let isReplyLost = Locked(false)
 
     enum Operation: Sendable {
         case record, replace, acquire, end, take, places, hold
@@ -74,6 +75,11 @@ final class UnreliableState: SharedState {
     /// Makes operations wait for a gate, and then fail.
     func hang(at gate: Gate?) {
         self.gate.withLock { $0 = gate }
+    }
+
+    /// Makes `replaceRecord` fail after it has replaced the record.
+    func loseReplies(_ isLost: Bool) {
+        isReplyLost.withLock { $0 = isLost }
     }
 
     /// How many operations of a kind there were.
@@ -102,7 +108,9 @@ final class UnreliableState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> UInt64? {
         try await check(.replace)
-        return state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        let new = state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        if isReplyLost.withLock({ $0 }) { throw .sharedStateUnavailable("the reply is lost") }
+        return new
     }
 
     func acquireLease(

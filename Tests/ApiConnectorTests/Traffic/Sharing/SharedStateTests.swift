@@ -110,7 +110,7 @@ import Testing
         }
         let first = try await take(6, ahead: .milliseconds(300))
         #expect(first == SharedTokens(readyCount: 2, aheadCount: 3, wait: .milliseconds(100)))
-        // They are taken: the next one comes behind them.
+        // They are taken, so the next request comes after them.
         let none = try await take(6, ahead: .milliseconds(300))
         #expect(none == SharedTokens(readyCount: 0, wait: .milliseconds(400)))
         let second = try await take(2, ahead: .milliseconds(500))

@@ -17,7 +17,7 @@ import Testing
                     try connection.send(.text("ok"), answering: request)
                 }
             }
-            let provider = CurlProvider(configuration: CurlConfiguration())
+            let provider = CurlProvider(configuration: .patient)
             func cancelCalls(_ count: Int) async throws {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<count {
@@ -49,11 +49,7 @@ import Testing
             try await cancelCalls(count)
             // Both ends of as many connections as there were calls at a time, and a thread of the server's for each.
             let allowed = before.adding(descriptors: 2 * 50, threads: 50 + 5, byteCount: 16 << 20)
-            var patience = 100_000
-            while try !ProcessFootprint().isWithin(allowed), patience > 0 {
-                patience -= 1
-                await Task.yield()
-            }
+            await eventually { (try? ProcessFootprint().isWithin(allowed)) == true }
             let after = try ProcessFootprint()
             guard after.isWithin(allowed) else { throw LoopbackError.timedOut("\(before) became \(after)") }
         }
@@ -66,22 +62,17 @@ import Testing
             }
             let server = try LoopbackServer.responding { _ in .text("ok") }
             // The first one starts what stays: the pool's threads, the timers of Dispatch.
-            _ = try await CurlProvider(configuration: CurlConfiguration()).response(for: ApiRequest(url: server.url()))
+            _ = try await CurlProvider(configuration: .patient).response(for: ApiRequest(url: server.url()))
             let before = try count("fd")
             for _ in 0..<100 {
-                let provider = CurlProvider(configuration: CurlConfiguration())
+                let provider = CurlProvider(configuration: .patient)
                 _ = try await provider.response(for: ApiRequest(url: server.url()))
             }
             // The threads end by themselves soon after; each connection's end says so to the server.
             for index in 0..<101 { try await server.connectionEnded(index) }
-            var patience = 10_000
-            while try count("fd") > before + 5, patience > 0 {
-                patience -= 1
-                await Task.yield()
-            }
-            let after = try count("fd")
+            await eventually { (try? count("fd") <= before + 5 && count("task") < 30) == true }
+            let (after, threads) = (try count("fd"), try count("task"))
             guard after <= before + 5 else { throw LoopbackError.timedOut("\(before) descriptors became \(after)") }
-            let threads = try count("task")
             guard threads < 30 else { throw LoopbackError.timedOut("\(threads) threads are left") }
         }
     }

@@ -14,7 +14,7 @@ import Testing
 
     init() throws {
         certificates = try TLSCertificates()
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
         provider = CurlProvider(configuration: configuration)
     }

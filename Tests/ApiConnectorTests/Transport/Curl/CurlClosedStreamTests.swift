@@ -14,7 +14,7 @@ import Testing
     private let seen = SeenStreams()
 
     init() {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.httpVersion = .http2PriorKnowledge
         provider = CurlProvider(configuration: configuration)
     }

@@ -5,6 +5,7 @@
 #if Curl && os(Linux)
 import ApiConnector
 import ApiConnectorTesting
+import TestSupport
 import Testing
 
 /// Compressed bodies within and past the limits, collected and streamed.
@@ -43,7 +44,7 @@ import Testing
         _ delivery: ResponseDelivery,
         _ decompression: CurlConfiguration.Decompression = .standard
     ) async throws(ApiConnectorError) -> Data {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.decompression = decompression
         configuration.streamWindowByteCount = 64 << 10
         let provider = CurlProvider(configuration: configuration)

@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
+/// The cookies that `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
 ///
 /// libcurl differs in four rows, which are marked.
 @Suite struct CurlCookieTests {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// RFC 6265, section 5.2: what a field says.
+    /// RFC 6265, section 5.2: the meaning of a field.
     static let parsing: [Row] = [
         Row("a pair", "a=1", sends: "a=1"),
         Row("an empty value", "a=", sends: "a="),
@@ -162,7 +162,7 @@ import Testing
         let server = try LoopbackServer.responding { request in
             LoopbackResponse(headers: request.header("X-Sets") == nil ? [] : row.fields.map { ("Set-Cookie", $0) })
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.cookies = .inMemory
         configuration.proxy = .url(server.url())
         let provider = CurlProvider(configuration: configuration)
@@ -176,7 +176,7 @@ import Testing
     /// RFC 6265, section 5.4: a request has one field `Cookie`.
     @Test func aCookieOfTheCallerIsInTheSameField() async throws {
         let server = try LoopbackServer.responding { _ in LoopbackResponse(headers: [("Set-Cookie", "a=1")]) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.cookies = .inMemory
         let provider = CurlProvider(configuration: configuration)
         for headers: HTTPHeaders in [[:], ["Cookie": "b=2"], [:]] {

@@ -12,7 +12,7 @@ import Testing
     /// The loop sleeps without an end until such a call tells it of libcurl's timer.
     @Test(.timeLimit(.minutes(10))) func failsWhenNoConnectionIsMadeInTime() async throws {
         let backlog = try FullBacklog()
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.connectTimeout = .milliseconds(100)
         let provider = CurlProvider(configuration: configuration)
         for _ in 0..<3 {
@@ -26,7 +26,7 @@ import Testing
     /// The executor runs what a turn of the loop answers right there, within the turn.
     @Test func mayStartFromAContinuationOfAnotherCall() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         try await withTaskExecutorPreference(InlineExecutor()) {
             for _ in 0..<20 {
                 // The head of a stream is answered while the loop reads from its socket.
@@ -38,11 +38,11 @@ import Testing
         }
     }
 
-    @Test func mayBeCancelledAndReleasedAtAnyMoment() async throws {
+    @Test func mayBeCanceledAndReleasedAtAnyMoment() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let url = server.url()
         for number in 0..<100 {
-            let provider = CurlProvider(configuration: CurlConfiguration())
+            let provider = CurlProvider(configuration: .patient)
             let call = Task { try await provider.response(for: ApiRequest(url: url)).status }
             for _ in 0..<(number % 40) { await Task.yield() }
             call.cancel()
@@ -63,7 +63,7 @@ import Testing
             if request.target == "/held" { try connection.wait(for: gate) }
             try connection.send(.status(204), answering: request)
         }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         let seen = Locked<[String]>([])
         let put = ApiRequest(
             url: server.url(),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// A call that ends early, whatever it is doing, while another one on the same provider goes on.
+/// A call that ends early in any phase, while another call of the same provider continues.
 ///
 /// Looking up a name is the phase that is missing: it takes a getaddrinfo that hangs, and is in IntegrationTests.
 @Suite struct CurlPhaseTests {
@@ -48,7 +48,7 @@ import Testing
                 _ = try connection.readHead()
                 try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
                 arrived.open()
-                if phase == .sending { try connection.wait(for: Gate("what never comes")) }
+                if phase == .sending { try connection.wait(for: Gate("never opens")) }
             case .waiting:
                 _ = try connection.readRequest()
                 arrived.open()
@@ -129,8 +129,7 @@ private struct Scene: Sendable {
     init(_ way: CurlPhaseTests.Way) {
         self.way = way
         other = try? LoopbackServer.responding { _ in .text("ok") }
-        var configuration = CurlConfiguration()
-        configuration.connectTimeout = .seconds(600)
+        var configuration = CurlConfiguration.patient
         configuration.streamWindowByteCount = 64 << 10
         provider = CurlProvider(configuration: configuration)
     }
@@ -150,7 +149,7 @@ private struct Scene: Sendable {
 
     /// Ends a call that the provider is at, in the way of this scene.
     ///
-    /// - Returns: What moves the time, to be canceled; it does so again and again, for bytes that still go into the
+    /// - Returns: A task that advances the time again and again, until it is canceled, for bytes that still go into the
     ///   kernel's buffers are no silence.
     func end(_ call: Task<some Sendable, any Error>) async throws -> Task<Void, any Error>? {
         // By the time this has its answer, the loop has taken up the call before it.

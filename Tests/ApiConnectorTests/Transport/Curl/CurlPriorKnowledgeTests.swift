@@ -12,7 +12,7 @@ import Testing
     private let provider: CurlProvider
 
     init() {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.httpVersion = .http2PriorKnowledge
         provider = CurlProvider(configuration: configuration)
     }

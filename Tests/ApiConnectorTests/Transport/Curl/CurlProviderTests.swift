@@ -11,13 +11,13 @@ import Testing
     @Test func keepsThePromisesOfATransport() async {
         let shared = "providers made by init() share one pool, from which another test may push a connection out"
         let report = await ConformanceTarget.transport { CurlProvider() }
-            .check(excluding: ["reuses a connection": shared], within: .seconds(180))
+            .check(excluding: ["reuses a connection": shared], within: .seconds(600))
         #expect(report.isPassed, "\(report)")
     }
 
     @Test func keepsThePromisesOfATransportWithItsOwnConnections() async {
-        let report = await ConformanceTarget.transport { CurlProvider(configuration: CurlConfiguration()) }
-            .check(within: .seconds(180))
+        let report = await ConformanceTarget.transport { CurlProvider(configuration: .patient) }
+            .check(within: .seconds(600))
         #expect(report.isPassed, "\(report)")
         #expect(report.exclusions.isEmpty)
     }
@@ -36,7 +36,7 @@ import Testing
 
     @Test func reusesAConnectionForSequentialRequests() async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         let methods: [HTTPMethod] = [.get, .post, .head, .put, .get, .delete]
         var pace = Pace()
         for method in methods {
@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: [false, true]) func respectsTheConnectionLimit(perHost: Bool) async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         if perHost {
             configuration.maximumConnectionCountPerHost = 2
         } else {
@@ -88,7 +88,7 @@ import Testing
         let server = try LoopbackServer.responding { _ in
             LoopbackResponse(headers: [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/")])
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         let forgetful = CurlProvider(configuration: configuration)
         configuration.cookies = .inMemory
         let mindful = CurlProvider(configuration: configuration)
@@ -102,7 +102,7 @@ import Testing
 
     @Test func goesThroughAProxy() async throws {
         let proxy = try LoopbackServer.responding { .text($0.target) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.proxy = .url(proxy.url())
         let target = try #require(URL(string: "http://nowhere.invalid/a?b=1"))
         let response = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: target))
@@ -116,7 +116,7 @@ import Testing
             setenv("http_proxy", proxy.url().absoluteString, 1)
             setenv("no_proxy", "localhost", 1)
             func answer(from host: String, _ choice: TransportConfiguration.Proxy) async throws -> String {
-                var configuration = CurlConfiguration()
+                var configuration = CurlConfiguration.patient
                 configuration.proxy = choice
                 let url = try #require(URL(string: "http://\(host):\(server.port)/"))
                 let response = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))

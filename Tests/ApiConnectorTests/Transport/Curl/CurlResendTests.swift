@@ -9,7 +9,7 @@ import Testing
 
 /// A server that closes a reused connection after it has read a request, and counts what it reads.
 @Suite struct CurlResendTests {
-    private let provider = CurlProvider(configuration: CurlConfiguration())
+    private let provider = CurlProvider(configuration: .patient)
 
     /// The first connection answers one request, reads the second and closes; every other one answers.
     private func closingServer() throws -> LoopbackServer {

@@ -26,7 +26,7 @@ import Testing
         _ url: URL,
         _ configure: (inout CurlConfiguration) -> Void
     ) async -> ApiConnectorError? {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
         configure(&configuration)
         let provider = CurlProvider(configuration: configuration)

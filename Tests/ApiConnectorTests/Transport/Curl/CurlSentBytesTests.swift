@@ -7,10 +7,10 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What an error says about how much of the request was sent.
+/// An error states how much of the request was sent.
 @Suite struct CurlSentBytesTests {
     private func bytesSent(_ request: ApiRequest) async -> ApiConnectorError.SentBytes? {
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         return await #expect(throws: ApiConnectorError.self) { try await provider.response(for: request) }?.bytesSent
     }
 

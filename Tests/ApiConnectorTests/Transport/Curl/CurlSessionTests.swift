@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: ["tls1_2", "tls1_3"]) func aNewConnectionResumesTheSession(_ version: String) async throws {
         let certificates = try TLSCertificates()
         let server = try TLSServer(certificates, "server", options: "-\(version)")
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
         let provider = CurlProvider(configuration: configuration)
         var areResumed: [Bool] = []

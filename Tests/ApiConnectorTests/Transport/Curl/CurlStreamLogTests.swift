@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What libcurl's log says about a stream.
+/// Reading facts about a stream from libcurl's log.
 @Suite struct CurlStreamLogTests {
     private func line(_ text: String) -> CurlStreamLog.Line? {
         Array(text.utf8).withUnsafeBytes { CurlStreamLog.line($0) }

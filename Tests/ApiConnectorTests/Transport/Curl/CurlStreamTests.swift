@@ -52,7 +52,7 @@ import Testing
                 sent.withLock { $0 += piece.count }
             }
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.streamWindowByteCount = 256 * 1024
         let provider = CurlProvider(configuration: configuration)
         let response = try await provider.response(for: streamed(server.url()))
@@ -110,7 +110,7 @@ import Testing
         try await server.connectionEnded(0)
     }
 
-    @Test func answersAReaderThatIsCancelledAtOnce() async throws {
+    @Test func answersAReaderThatIsCanceledAtOnce() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
@@ -130,7 +130,7 @@ import Testing
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
             try connection.waitUntilPeerCloses()
         }
-        var provider: CurlProvider? = CurlProvider(configuration: CurlConfiguration())
+        var provider: CurlProvider? = CurlProvider(configuration: .patient)
         let response = try #require(try await provider?.response(for: streamed(server.url())))
         provider = nil
         let error = await #expect(throws: ApiConnectorError.self) { try await response.body.collect(upTo: 100) }

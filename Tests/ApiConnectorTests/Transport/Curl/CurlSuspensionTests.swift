@@ -10,7 +10,7 @@ import Testing
 
 /// Bytes that wait in a socket count before silence ends a call: a process that was suspended has not read them.
 @Suite(.timeLimit(.minutes(10))) struct CurlSuspensionTests {
-    /// What the loop's thread has not read when the limit is reached.
+    /// The bytes that the loop's thread has not read when the limit is reached.
     enum Pending: CaseIterable {
         case wholeResponse, chunkOfTheBody
     }

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func send(_ server: TLSServer, _ configure: (inout CurlConfiguration) -> Void) async throws -> ApiResponse {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configure(&configuration)
         return try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: server.url))
     }

@@ -8,9 +8,9 @@ import Testing
 
 @_spi(Benchmarks) @testable import ApiConnector
 
-/// What CurlProvider measures.
+/// The times that CurlProvider measures.
 @Suite struct CurlTimesTests {
-    private let provider = CurlProvider(configuration: CurlConfiguration())
+    private let provider = CurlProvider(configuration: .patient)
 
     @Test func aNewConnectionHasItsPhasesAndTheNextCallReusesIt() async throws {
         let server = try LoopbackServer.responding { _ in .text("tea") }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func aProviderThatDoesNotMeasureReturnsNoTimes() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.measuresTimes = false
         let provider = CurlProvider(configuration: configuration)
         let server = try LoopbackServer.responding { _ in .text("tea") }
@@ -119,7 +119,7 @@ import Testing
     @Test func tlsHasItsHandshakeAndVersion() async throws {
         let certificates = try TLSCertificates()
         let server = try TLSServer(certificates, "server")
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
         let provider = CurlProvider(configuration: configuration)
         let times = try #require(try await provider.response(for: ApiRequest(url: server.url)).times)
@@ -156,25 +156,134 @@ import Testing
         #expect(error?.times?[.receiving] == nil)
     }
 
-    @Test func aCallThatWaitsForAConnectionHasOnlyThatPhase() async throws {
+    /// A server with one connection at a time, a provider with one connection, and a first call that has it.
+    private struct BusyConnection {
+        let provider: CurlProvider
+        let first: Task<ApiResponse, any Error>
+        private let url: URL
+        private let server: LoopbackServer
+        private let release = Gate("release")
+
+        init() async throws {
+            let arrived = Gate("arrived")
+            server = try LoopbackServer { [release] connection in
+                _ = try connection.readRequest()
+                arrived.open()
+                try connection.wait(for: release)
+                repeat {
+                    try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                } while try connection.readRequest() != nil
+            }
+            url = server.url()
+            var configuration = CurlConfiguration()
+            configuration.maximumConnectionCount = 1
+            provider = CurlProvider(configuration: configuration)
+            first = Task { [provider, url] in try await provider.response(for: ApiRequest(url: url)) }
+            try await arrived.opened()
+        }
+
+        /// Starts a second call, which waits for the connection.
+        func second() async throws -> Task<ApiResponse, any Error> {
+            let begun = Gate("begun")
+            // libcurl cannot have started the call, but its body is read from its start on.
+            let body = RequestBody.stream {
+                AsyncStream<Data>(unfolding: {
+                    begun.open()
+                    return nil
+                })
+            }
+            let second = Task { [provider, url] in
+                try await provider.response(for: ApiRequest(url: url, method: .post, body: body))
+            }
+            try await begun.opened()
+            return second
+        }
+
+        func free() {
+            release.open()
+        }
+    }
+
+    @Test func theWaitForAConnectionIsAtLeastTheTimeThatItWasBusy() async throws {
+        let connection = try await BusyConnection()
+        let second = try await connection.second()
+        let start = MonotonicTime.nanoseconds
+        let busy = busyWait(from: start, for: 2_000_000)
+        connection.free()
+        #expect(try await connection.first.value.times?.isConnectionReused == false)
+        let times = try #require(try await second.value.times)
+        #expect(times.isConnectionReused == true)
+        #expect((times[.waiting] ?? .zero) >= .nanoseconds(busy))
+        #expect(times[.connecting] == nil)
+    }
+
+    @Test func aCallThatIsStoppedWhileItWaitsForAConnectionHasOnlyThatPhase() async throws {
+        let connection = try await BusyConnection()
+        let second = try await connection.second()
+        second.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await second.value }
+        let times = try #require(error?.times)
+        #expect(TransportTimes.Phase.allCases.filter { times[$0] != nil } == [.waiting])
+        #expect(times.sentence(from: .zero)?.hasPrefix("Waiting for a connection or a limit took ") == true)
+        connection.free()
+        _ = try await connection.first.value
+    }
+
+    // MARK: - The longest phase
+
+    /// Lets time pass, and returns how much.
+    ///
+    /// The clock is the one that the times are measured with.
+    private func busyWait(from start: Int64, for duration: Int64) -> Int64 {
+        while MonotonicTime.nanoseconds - start < duration {}
+        return MonotonicTime.nanoseconds - start
+    }
+
+    /// A call is stopped when the phase after `arrived` has lasted longer than everything before it.
+    private func errorOfCall(to url: URL, stoppedAfter arrived: Gate) async throws -> ApiConnectorError {
+        let start = MonotonicTime.nanoseconds
+        let call = Task { [provider] in try await provider.response(for: ApiRequest(url: url)) }
+        try await arrived.opened()
+        let now = MonotonicTime.nanoseconds
+        _ = busyWait(from: now, for: (now - start) + 1_000_000)
+        call.cancel()
+        return try #require(await #expect(throws: ApiConnectorError.self) { try await call.value })
+    }
+
+    @Test func aServerThatNeverRespondsIsNamedInTheText() async throws {
         let arrived = Gate("arrived")
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             arrived.open()
             try connection.waitUntilPeerCloses()
         }
-        var configuration = CurlConfiguration()
-        configuration.maximumConnectionCount = 1
-        let provider = CurlProvider(configuration: configuration)
-        let first = Task { try await provider.response(for: ApiRequest(url: server.url())) }
-        try await arrived.opened()
-        let second = Task { try await provider.response(for: ApiRequest(url: server.url())) }
-        second.cancel()
-        let error = await #expect(throws: ApiConnectorError.self) { try await second.value }
-        first.cancel()
-        let phases = TransportTimes.Phase.allCases.filter { error?.times?[$0] != nil }
-        #expect(phases == [.waiting] || error?.times == nil)
-        _ = try? await first.value
+        let error = try await errorOfCall(to: server.url(), stoppedAfter: arrived)
+        #expect(error.times?.longestPhase == .responseWait)
+        #expect(error.times?.sentence(from: .zero)?.hasPrefix("Waiting for the response took ") == true)
+    }
+
+    @Test func aHandshakeThatStallsIsNamedInTheText() async throws {
+        let arrived = Gate("arrived")
+        let server = try LoopbackServer { connection in
+            _ = try connection.read(1)
+            arrived.open()
+            try connection.waitUntilPeerCloses()
+        }
+        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let error = try await errorOfCall(to: url, stoppedAfter: arrived)
+        #expect(error.times?.longestPhase == .tlsHandshake)
+        #expect(error.times?.sentence(from: .zero)?.hasPrefix("The TLS handshake took ") == true)
+    }
+
+    /// How long the lookup takes depends on the machine's name server.
+    @Test func aNameWithoutAnAddressHasNoPhaseAfterTheLookup() async throws {
+        let url = try #require(URL(string: "http://nowhere.invalid/"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await provider.response(for: ApiRequest(url: url))
+        }
+        #expect(error.kind == .nameNotResolved)
+        let times = try #require(error.times)
+        #expect(TransportTimes.Phase.allCases.filter { times[$0] != nil } == [.waiting, .nameLookup])
     }
 }
 #endif

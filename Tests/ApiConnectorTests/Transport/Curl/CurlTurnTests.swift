@@ -29,7 +29,7 @@ import Testing
         let (started, isOver) = (Gate(), Flag())
         let endless = try endlessServer(start, block, started: started, isOver: isOver)
         let healthy = try LoopbackServer.responding { _ in .text("ok") }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         var request = ApiRequest(url: endless.url())
         request.delivery = .collected(upTo: .max)
         let call = Task { [request] in try await provider.response(for: request) }

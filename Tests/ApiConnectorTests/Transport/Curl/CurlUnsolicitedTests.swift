@@ -9,7 +9,7 @@ import Testing
 
 /// A server that sends something on an idle HTTP/1.1 connection.
 @Suite struct CurlUnsolicitedTests {
-    private let provider = CurlProvider(configuration: CurlConfiguration())
+    private let provider = CurlProvider(configuration: .patient)
 
     @Test(
         arguments: [.get, .post] as [HTTPMethod],

@@ -127,7 +127,7 @@ import Testing
             try connection.send(.status(204), answering: second)
         }
         let other = try LoopbackServer.responding { _ in .status(204) }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         for url in [refusing.url(), other.url()] {
             let request = ApiRequest(url: url, method: .put, body: .data(Self.large))
             #expect(try await provider.response(for: request).status == 204)

@@ -10,7 +10,7 @@ import Testing
 /// Calls that wait for one of few connections.
 @Suite struct CurlWaitingTests {
     private func provider(connections count: Int, perHost: Int? = nil) -> CurlProvider {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.maximumConnectionCount = count
         configuration.maximumConnectionCountPerHost = perHost
         return CurlProvider(configuration: configuration)
@@ -32,7 +32,7 @@ import Testing
         #expect(server.connectionCount <= 3)
     }
 
-    @Test func aCancelledCallLeavesTheQueue() async throws {
+    @Test func aCanceledCallLeavesTheQueue() async throws {
         let gate = Gate("held response")
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
@@ -57,7 +57,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/held", "/49"])
     }
 
-    @Test func allEndWhenTheyAreCancelled() async throws {
+    @Test func allEndWhenTheyAreCanceled() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.waitUntilPeerCloses()
@@ -77,7 +77,7 @@ import Testing
     /// libcurl looks at the age in whole seconds.
     @Test(.timeLimit(.minutes(10))) func anOldConnectionIsNotUsedAgain() async throws {
         let server = try LoopbackServer.responding { _ in .status(204) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.maximumConnectionLifetime = .milliseconds(1)
         let provider = CurlProvider(configuration: configuration)
         await eventually {

@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import ApiConnector
+import TestSupport
 import Testing
 
 /// Certificates made by openssl in their own folder.
@@ -80,7 +81,7 @@ final class TLSServer {
 
     /// - Parameters:
     ///   - options: More of s_server's options.
-    ///   - response: What is sent in place of the page.
+    ///   - response: The response to send in place of the page.
     init(
         _ certificates: TLSCertificates,
         _ name: String,

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension FramedResponse {
-    /// Responses that have no body whatever their fields say (RFC 9112, section 6.3, items 1 and 2).
+    /// Responses that have no body, regardless of their fields (RFC 9112, section 6.3, items 1 and 2).
     ///
     /// Two lengths are refused even there: the reader that sees a body may be a proxy.
     static let bodiless: [FramedResponse] = [

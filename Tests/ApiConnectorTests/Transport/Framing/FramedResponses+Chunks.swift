@@ -61,7 +61,7 @@ extension FramedResponse {
         FramedResponse("no line end after the last chunk", .chunks("5\r\nhello\r\n0"), .lost),
         FramedResponse("the end within a size line", .chunks("5\r\nhello\r\n5"), .lost),
         FramedResponse("the end within a chunk", .chunks("5\r\nhello\r\n5\r\nhe"), .lost),
-        FramedResponse("no chunk at all", .chunks(""), .lost),
+        FramedResponse("zero chunks", .chunks(""), .lost),
         FramedResponse("a body that is not chunked", .chunks("hello"), .malformed),
         FramedResponse("bytes after the last chunk", .trailers("\r\nworld"), .hello),
     ]

@@ -7,7 +7,7 @@ import ApiConnector
 extension FramedResponse {
     /// Heads of status 1xx (RFC 9110, section 15.2).
     ///
-    /// They have no body, and their fields are not the response's. Nobody asked for another protocol.
+    /// They have no body, and their fields are not the response's. The client did not ask for another protocol.
     static let interim: [FramedResponse] = [
         FramedResponse(
             "100 before the response",

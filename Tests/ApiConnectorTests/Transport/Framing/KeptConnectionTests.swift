@@ -7,11 +7,11 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What a response leaves on its connection for the next call.
+/// The bytes that a response leaves on its connection do not reach the next call.
 @Suite struct KeptConnectionTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
-    /// RFC 9112, section 9.2: libcurl drops the bytes that it has read already, and closes for those that come later.
+    /// RFC 9112, section 9.2: libcurl drops the bytes that it has already read, and closes the connection if more bytes come later.
     @Test(arguments: [
         (HTTPMethod.get, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
         (.get, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
@@ -34,7 +34,7 @@ import Testing
                 }
             }
         }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         let first = try await provider.response(for: ApiRequest(url: server.url("/first"), method: method))
         _ = try await first.body.collect(upTo: 100)
         let second = try await provider.response(for: ApiRequest(url: server.url("/second")))
@@ -49,7 +49,7 @@ import Testing
                 try connection.send("\(line)\r\nContent-Length: 5\r\n\r\nhello")
             }
         }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         let error = await #expect(throws: ApiConnectorError.self) {
             _ = try await provider.response(for: ApiRequest(url: server.url()))
         }

@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-// What servers send that no library would.
+// Frames of hostile servers that no library sends.
 extension HTTP2Frame {
-    /// The server's empty SETTINGS, and its acknowledgement of the client's.
-    static var preface: Data { bytes(of: [settings, settingsAcknowledgement]) }
+    /// The server's empty SETTINGS, and its acknowledgment of the client's.
+    static var preface: Data { bytes(of: [settings, settingsAcknowledgment]) }
 
     /// A whole head: a status of 200, and fields as literals that no table keeps (RFC 7541, section 6.2.2).
     static func head(_ fields: [(String, String)] = [], status: [UInt8] = [0x88], isLast: Bool = false) -> HTTP2Frame {

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// What a hostile server sends in place of a response, and what each transport makes of it.
+/// The bytes that a hostile server sends instead of a response, and the result over each transport.
 struct HostileFixture: Sendable {
     /// How a call ends.
     enum Outcome: Sendable, Hashable {
@@ -35,9 +35,9 @@ struct HostileFixture: Sendable {
     /// The most bytes that `repeated` comes to; more than any limit of the library.
     var maximumByteCount = 1 << 20
 
-    /// What the library makes of it, collected and streamed.
+    /// The result of a collected and of a streamed call.
     let outcome: Outcome
-    /// What `URLSessionProvider` makes of it on Linux, where that differs.
+    /// The result over `URLSessionProvider` on Linux, if it differs.
     let foundation: Outcome?
 
     init(
@@ -56,14 +56,14 @@ struct HostileFixture: Sendable {
         self.foundation = foundation
     }
 
-    /// What the server sends first.
+    /// The first bytes of the server.
     var start: Data { Data(startBytes) }
-    /// What it sends after that again and again, until the client goes or `maximumByteCount` are sent.
+    /// The next bytes, repeated until the client disconnects or `maximumByteCount` bytes are sent.
     var repeated: Data { Data(repeatedBytes) }
-    /// What it sends last.
+    /// The last bytes of the server.
     var end: Data { Data(endBytes) }
 
-    /// What a transport makes of it.
+    /// The result over a transport.
     func outcome(over transport: HostileTransport) -> Outcome {
         guard transport == .urlSession else { return outcome }
         return version == .http2 ? .skipped("it speaks HTTP/2 over TLS only") : foundation ?? outcome

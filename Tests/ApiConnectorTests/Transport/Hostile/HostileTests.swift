@@ -34,7 +34,7 @@ import Testing
         let healthy = try (0..<3).map { _ in try LoopbackServer.healthy(fixture.version) }
         let healthyOutcome = HostileFixture.Outcome.response(200, "ok")
 
-        // The first call leaves behind what a transport uses again.
+        // After the first call, the transport has all the objects that it reuses.
         #expect(await transport.outcome(of: healthy[0].url(), over: provider) == healthyOutcome)
         async let outcome = transport.outcome(of: hostile.url(), over: provider)
         try await playing.opened()

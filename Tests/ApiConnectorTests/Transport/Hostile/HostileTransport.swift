@@ -18,7 +18,7 @@ enum HostileTransport: String, Sendable, CaseIterable {
         case .urlSession: return AnyProvider(URLSessionProvider(configuration: .ephemeral))
         #if Curl && os(Linux)
         case .curlCollected, .curlStreamed:
-            var configuration = CurlConfiguration()
+            var configuration = CurlConfiguration.patient
             configuration.proxy = .none
             if version == .http2 {
                 configuration.httpVersion = .http2PriorKnowledge

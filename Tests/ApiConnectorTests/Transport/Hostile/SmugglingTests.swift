@@ -21,7 +21,7 @@ import Testing
                 )
             }
         }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         for target in ["/first", "/second"] {
             let response = try await provider.response(for: ApiRequest(url: server.url(target)))
             #expect(String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self) == target.dropFirst())
@@ -41,7 +41,7 @@ import Testing
                 sent.withLock { $0 += piece.utf8.count }
             }
         }
-        let provider = CurlProvider(configuration: CurlConfiguration())
+        let provider = CurlProvider(configuration: .patient)
         let error = await #expect(throws: ApiConnectorError.self) {
             _ = try await provider.response(for: ApiRequest(url: server.url()))
         }

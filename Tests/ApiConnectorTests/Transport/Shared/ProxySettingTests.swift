@@ -18,7 +18,7 @@ import Testing
             _ = try connection.readHead()
             try connection.send(head)
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.proxy = .url(try #require(URL(string: proxyURL(proxy.port))))
         let policy = RetryPolicy(maximumAttemptCount: 3, initialDelay: .zero)
         let provider = CurlProvider(configuration: configuration).retrying(policy)
@@ -55,7 +55,7 @@ import Testing
             let lines = String(repeating: "X: y\r\n", count: 10_000)
             while true { try connection.send(lines) }
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(proxy.port)")))
         let url = try #require(URL(string: "https://api.test/me"))
         let error = await #expect(throws: ApiConnectorError.self) {

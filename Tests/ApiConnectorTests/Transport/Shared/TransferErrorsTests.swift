@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 @Suite struct TransferErrorsTests {
-    /// Written again, not copied from the table: what each of libcurl's names means to a caller.
+    /// The kind for each of libcurl's names, written independently and not copied from the library's table.
     static let expected: [(Int32, String)] = [
         (1, "malformedResponse"), (2, "other"), (3, "invalidRequest"), (4, "other"), (5, "nameNotResolved"),
         (6, "nameNotResolved"), (7, "cannotConnect"), (8, "malformedResponse"), (16, "connectionLost"),

@@ -15,7 +15,7 @@ import Testing
     struct Row: CustomTestStringConvertible {
         let delivery: ResponseDelivery
         let path: [Event]
-        /// What each event, in the order of `Event.allCases`, does, and the phase it leads to.
+        /// The effect and the next phase of each event, in the order of `Event.allCases`.
         let outcomes: [String]
 
         var testDescription: String {
@@ -185,7 +185,7 @@ import Testing
 
     /// The caller is answered at most once, and a reader that waits at most once.
     ///
-    /// Over all sequences of four events from the start, behind the head and with a full window.
+    /// Over all sequences of four events: from the start, after the head, and with a full window.
     @Test(arguments: [ResponseDelivery.collected(upTo: 4), .streamed])
     func answersEachCallerOnce(_ delivery: ResponseDelivery) {
         // A collected body has no reader.
@@ -198,7 +198,7 @@ import Testing
                 sequenceCount += 1
                 return
             }
-            // A reader comes behind the caller's answer, and one at a time.
+            // A reader comes after the caller's response, and there is one reader at a time.
             for event in events where event != .read || callers == 1 && waiting == 0 {
                 var state = state
                 let outcome = apply(event, to: &state) ?? ""

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Who answers an authentication challenge.
+/// Which object answers an authentication challenge.
 @Suite struct URLSessionChallengesTests {
     private enum Answerer: Equatable {
         case credential, handler, session

@@ -41,7 +41,7 @@ import Testing
         flow.received(limit - 1)
         #expect(try await calls(0) == [])
         flow.received(1)
-        // What was on its way when the task was suspended.
+        // Bytes that were on their way when the task was suspended.
         flow.received(limit)
         #expect(try await calls(1) == [.suspend])
         flow.delivered(limit + limit / 2)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What differs between Apple's systems and Linux, as far as it is a decision and not a call of the system.
+/// Decisions that differ between Apple's systems and Linux, without calls of the system.
 @Suite struct URLSessionSystemTests {
     private let url = URL(filePath: "/")
 

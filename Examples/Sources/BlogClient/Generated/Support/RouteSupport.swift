@@ -104,8 +104,10 @@ nonisolated extension NextPage where Router: OperationRouter {
             guard let next = cursor(page), !next.isEmpty,
                 var url = URLComponents(url: page.url, resolvingAgainstBaseURL: true)
             else { return nil }
-            let others = (url.queryItems ?? []).filter { $0.name != name }
-            url.queryItems = others + [URLQueryItem(name: name, value: next)]
+            // The other items stay as they are, because a decoded `+` would be read as a space.
+            let key = percentEncoded(name)
+            let others = (url.percentEncodedQueryItems ?? []).filter { $0.name.removingPercentEncoding != name }
+            url.percentEncodedQueryItems = others + [URLQueryItem(name: key, value: percentEncoded(next))]
             return url.url
         }
     }
@@ -167,6 +169,7 @@ nonisolated extension Bool: ParameterValue {}
 nonisolated extension Int: ParameterValue {}
 nonisolated extension Int32: ParameterValue {}
 nonisolated extension Int64: ParameterValue {}
+nonisolated extension UInt64: ParameterValue {}
 nonisolated extension Double: ParameterValue {}
 nonisolated extension Decimal: ParameterValue {}
 

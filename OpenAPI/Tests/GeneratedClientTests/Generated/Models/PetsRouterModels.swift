@@ -37,6 +37,6 @@ struct PetsListKindsItem: OpenEnum {
 }
 
 struct PetsUpdateBody: RequestModel {
-    var name: String?
+    var name: Nullable<String>?
     var nickname: Nullable<String>?
 }

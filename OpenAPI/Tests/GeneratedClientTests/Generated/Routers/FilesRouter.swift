@@ -31,9 +31,39 @@ nonisolated extension ApiCall where Router == FilesRouter {
         .init(.get, "/events", headers: [.field("Accept", "text/event-stream")])
     }
 
+    /// `GET /feed`.
+    static func feed() -> ApiCall<Router, Event> {
+        .init(.get, "/feed")
+    }
+
+    /// `GET /news`.
+    static func news() -> ApiCall<Router, ServerSentEvent> {
+        .init(.get, "/news")
+    }
+
+    /// `GET /lines`.
+    static func lines() -> ApiCall<Router, Owner> {
+        .init(.get, "/lines")
+    }
+
+    /// `GET /sequence`.
+    static func sequence() -> ApiCall<Router, Owner> {
+        .init(.get, "/sequence")
+    }
+
     /// `GET /history`.
-    static func history(after: Int? = nil) -> ApiCall<Router, HistoryResponse> {
-        .init(.get, "/history", query: [.form("after", after)])
+    static func history(
+        after: Int? = nil,
+        filter: String? = nil,
+        xTrace: String? = nil,
+        session: String? = nil
+    ) -> ApiCall<Router, HistoryResponse> {
+        .init(
+            .get,
+            "/history",
+            query: [.form("after", after), .form("filter", filter)],
+            headers: [.field("X-Trace", xTrace), .cookie("session", session)]
+        )
     }
 }
 

@@ -70,7 +70,7 @@ import Testing
         #expect(try decode([Data(), Data()], coding, decompression).bytes.isEmpty)
     }
 
-    /// Neither a trap nor an endless loop, whatever byte is wrong.
+    /// Neither a trap nor an endless loop, with any wrong byte.
     @Test(arguments: fixtures) func doesNotCrashOnAnyWrongByte(_ fixture: CodedFixture) throws {
         let (coding, decompression) = (try coding(fixture.coding), try decompression())
         var kinds: Set<ApiConnectorError.Kind> = []

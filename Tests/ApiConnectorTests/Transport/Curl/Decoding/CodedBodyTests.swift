@@ -8,13 +8,13 @@ import Testing
 
 @testable import ApiConnector
 
-/// Coded bodies over sockets: what is asked for, what is refused, and who is held up by whose body.
+/// Coded bodies over sockets: requested codings, refused codings, and calls that must not wait for another call's body.
 @Suite struct CodedBodyTests {
     private func provider(
         _ decompression: CurlConfiguration.Decompression = .standard,
         _ libraries: DecodingLibraries = .system
     ) -> CurlProvider {
-        var configuration = CurlConfiguration()
+        var configuration = CurlConfiguration.patient
         configuration.decompression = decompression
         return CurlProvider(configuration: configuration, libraries: libraries)
     }
@@ -132,7 +132,7 @@ import Testing
             if request.target == "/healthy" { return try connection.send(Self.healthy, answering: request) }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n")
             let blocks = HostileBody.emptyBlocks(byteCount: 1 << 20)
-            // More than any buffer between here and the decoder holds: what went before is being decoded.
+            // The buffers before the decoder hold less than this, so the decoder has started on the earlier bytes.
             for _ in 0..<16 { try connection.send(blocks) }
             isBusy.open()
             while true { try connection.send(blocks) }

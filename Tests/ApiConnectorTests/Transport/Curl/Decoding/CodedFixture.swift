@@ -17,7 +17,7 @@ struct CodedFixture: Sendable, CustomTestStringConvertible {
 
     /// The name in `Content-Encoding`.
     let coding: String
-    /// What is special about it.
+    /// The variant of the coding, if it is not the usual one.
     var variant = ""
     /// The text, coded.
     let whole: Data

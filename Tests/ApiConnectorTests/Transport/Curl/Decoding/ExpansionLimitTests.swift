@@ -28,7 +28,7 @@ import Testing
         #expect(reasons == [nil, "the body expands to more than 100 times its compressed size"])
     }
 
-    @Test func refusesAHugeBodyWhateverItsRatio() {
+    @Test func refusesAHugeBodyOfAnyRatio() {
         var limit = limit(ratio: .max, byteCount: 10, received: 11)
         let reasons = [limit.admit(10), limit.admit(1)]
         #expect(reasons == [nil, "the decompressed body is longer than the limit of 10 bytes"])

@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// The reason why a recording or a launch seed cannot be read or written.
+public struct FixtureError: Error, LocalizedError, CustomStringConvertible, Hashable {
+    /// A text without secrets: the problem, its place and what to do.
+    public let description: String
+
+    /// The same text as ``description``.
+    public var errorDescription: String? { description }
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// Makes the error of a program that cannot start with its seed, or of a script that cannot become a seed.
+    init(seed reason: String) {
+        description = "The launch seed is refused: \(reason)."
+    }
+}
