@@ -17,7 +17,8 @@ extension Breakage {
                 "yields the chunks before malformed data, then fails", "applies back-pressure when the reader is slow",
                 "disconnects when a stream is released unread",
                 "disconnects when the reader leaves the loop", "works after an abandoned stream",
-                "collects a streamed body up to a limit", "keeps two streams separate",
+                "collects a streamed body up to a limit", "disconnects when a streamed body exceeds the limit",
+                "keeps two streams separate",
                 "ends a canceled stream, and disconnects",
                 "ends a stream whose reader is canceled between two chunks",
                 "does not end a slow stream as stalled",
@@ -80,7 +81,7 @@ extension Breakage {
             hangs: true,
             caughtBy: [
                 "disconnects when a stream is released unread",
-                "disconnects when the reader leaves the loop", "collects a streamed body up to a limit",
+                "disconnects when the reader leaves the loop", "disconnects when a streamed body exceeds the limit",
                 "ends a canceled stream, and disconnects",
                 "ends a stream whose reader is canceled between two chunks",
             ],

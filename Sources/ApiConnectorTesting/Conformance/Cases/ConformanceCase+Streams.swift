@@ -117,14 +117,11 @@ extension ConformanceCase {
         make("collects a streamed body up to a limit", ["/ten": .text("0123456789"), "/endless": endless]) { probe in
             let body = try await probe.stream("/ten").body.collect(upTo: 10)
             try probe.demandEqual(String(decoding: body, as: UTF8.self), "0123456789", "the body")
-            let long = try await probe.stream("/endless")
-            do throws(ApiConnectorError) {
-                _ = try await long.body.collect(upTo: 1_000)
-            } catch {
-                try probe.demandEqual(error.kind, .bodyTooLarge, "the kind")
-                return try await probe.log.callerLeft(1)
-            }
-            throw CaseFailure(description: "a body over the limit was collected")
+            try await probe.demandFailureOfLargeBody(at: "/endless")
+        },
+        make("disconnects when a streamed body exceeds the limit", .each(endless)) { probe in
+            try await probe.demandFailureOfLargeBody(at: "/")
+            try await probe.log.callerLeft(0)
         },
         make(
             "keeps two streams separate",
@@ -157,5 +154,18 @@ extension ResponseBody.AsyncIterator {
         var bytes = Data()
         while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ConformanceProbe {
+    /// Requires that an endless stream fails when its collected bytes exceed a limit.
+    fileprivate func demandFailureOfLargeBody(at target: String) async throws {
+        let response = try await stream(target)
+        do throws(ApiConnectorError) {
+            _ = try await response.body.collect(upTo: 1_000)
+        } catch {
+            return try demandEqual(error.kind, .bodyTooLarge, "the kind")
+        }
+        throw CaseFailure(description: "a body over the limit was collected")
     }
 }
