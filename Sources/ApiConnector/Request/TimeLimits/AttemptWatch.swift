@@ -130,7 +130,7 @@ final class AttemptWatch: Sendable {
     ///
     /// - Parameters:
     ///   - limitsSilence: Whether the waiting code reports progress, so that the stall timeout can apply.
-    ///   - readPending: Reads pending bytes before the stall timeout ends a wait; used until the watch ends.
+    ///   - readPending: Reads pending bytes before a time limit ends a wait; used until the watch ends.
     /// - Returns: A number for ``detach(_:)``.
     func attach(limitsSilence: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
         let now = timers.timeSource.now
@@ -182,7 +182,7 @@ final class AttemptWatch: Sendable {
     private var stall: Duration? { timeouts.stall }
 
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
-        let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }
+        let entry = timers.add(at: due) { [weak self] in self?.reachLimit(ApiConnectorError(kind, detail)) }
         let isOver = state.withLock { state in
             state.limitEntry = entry
             return state.isOver
@@ -238,6 +238,12 @@ final class AttemptWatch: Sendable {
         }
         if let timer { startSilenceTimer(timer, from: lastProgress) }
         for stop in stops { stop(error) }
+    }
+
+    /// Ends the waits, after pending bytes are read: they may be the end of the response.
+    private func reachLimit(_ error: ApiConnectorError) {
+        guard let readPending = state.withLock({ $0.readPending }) else { return stop(error) }
+        readPending { [weak self] in self?.stop(error) }
     }
 
     private func stop(_ error: ApiConnectorError) {

@@ -33,7 +33,8 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// The time limit for name lookup, connecting and the TLS handshake together; 30 seconds by default.
     ///
-    /// When it is exceeded, the request fails with kind `.cannotConnect`.
+    /// When it is exceeded, the request fails with kind `.cannotConnect`. libcurl checks it before it reads from the
+    /// socket: a process that was suspended for longer fails a request that was connecting.
     public var connectTimeout: Duration = .seconds(30)
 
     /// A PEM file of certificates to trust instead of the system's certificates; nil by default.

@@ -31,6 +31,8 @@ final class CurlLoop: @unchecked Sendable {
     let turns = CurlTurns()
     let sockets = CurlSockets()
     private var commands: [CurlMailbox.Command] = []
+    /// The closures of this turn's `readPending` commands, called after ended transfers have returned their responses.
+    private var completions: [@Sendable () -> Void] = []
     private var isRunning = true
     /// When libcurl wants to be called, in milliseconds; nil for never.
     private var timer: Int?
@@ -141,6 +143,8 @@ extension CurlLoop {
         shareConnections()
         finishTransfers()
         handOver()
+        for completion in completions { completion() }
+        completions.removeAll(keepingCapacity: true)
         guard isRunning else {
             shutDown()
             return nil
@@ -168,7 +172,7 @@ extension CurlLoop {
             case .remove(let transfer): remove(transfer)
             case .readPending(let completion):
                 readPending()
-                completion()
+                completions.append(completion)
             case .stop: isRunning = false
             }
         }

@@ -12,7 +12,7 @@ final class CurlMailbox: Sendable {
         /// Resumes a paused transfer.
         case resume(CurlTransfer)
         case remove(CurlTransfer)
-        /// Reads pending data on all connections, and then calls the closure.
+        /// Reads pending data on all connections, delivers it, and then calls the closure.
         case readPending(@Sendable () -> Void)
         /// Ends the thread and all transfers.
         case stop

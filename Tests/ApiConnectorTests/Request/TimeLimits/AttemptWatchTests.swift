@@ -27,4 +27,61 @@ import Testing
         completion.withLock { $0.take() }?()
         #expect(kinds.withLock { $0 } == [.stalled])
     }
+
+    /// A limit that fires late, because the process was suspended, first looks at what has arrived.
+    @Test(arguments: LateLimit.allCases)
+    func readsPendingBytesBeforeALimitEndsAWait(_ limit: LateLimit) {
+        let clock = SynchronousClock()
+        let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
+        let completion = Locked<(@Sendable () -> Void)?>(nil)
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        _ = watch.attach(limitsSilence: true) { done in
+            completion.withLock { $0 = done }
+        } _: { error in
+            kinds.withLock { $0.append(error.kind) }
+        }
+        clock.advance(to: .seconds(60))
+        #expect(kinds.withLock { $0 } == [])
+        completion.withLock { $0.take() }?()
+        #expect(kinds.withLock { $0 } == [limit.kind])
+    }
+
+    /// The bytes were the end of the response.
+    @Test(arguments: LateLimit.allCases)
+    func stopsNoWaitThatEndedWithItsPendingBytes(_ limit: LateLimit) {
+        let clock = SynchronousClock()
+        let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        _ = watch.attach(limitsSilence: true) { [weak watch] done in
+            watch?.end()
+            done()
+        } _: { error in
+            kinds.withLock { $0.append(error.kind) }
+        }
+        clock.advance(to: .seconds(60))
+        #expect(kinds.withLock { $0 } == [])
+    }
+}
+
+/// A time limit that is reached after 60 seconds.
+enum LateLimit: CaseIterable, Sendable {
+    case stall, attempt, overall
+
+    var timeouts: Timeouts {
+        switch self {
+        case .stall: Timeouts(stall: .seconds(60))
+        case .attempt: Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit)
+        case .overall: Timeouts(stall: Timeouts.noLimit, overall: .seconds(60))
+        }
+    }
+
+    var deadline: Duration? { timeouts.applied.overall }
+
+    var kind: ApiConnectorError.Kind {
+        switch self {
+        case .stall: .stalled
+        case .attempt: .timedOut
+        case .overall: .deadlineExceeded
+        }
+    }
 }

@@ -8,24 +8,27 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-/// Bytes that wait in a socket count before silence ends a call: a process that was suspended has not read them.
+/// Bytes that wait in a socket count before a time limit ends a call: a process that was suspended has not read them.
 @Suite(.timeLimit(.minutes(10))) struct CurlSuspensionTests {
     /// The bytes that the loop's thread has not read when the limit is reached.
     enum Pending: CaseIterable {
         case wholeResponse, chunkOfTheBody
     }
 
-    private static func connection(_ clock: SynchronousClock) -> NetworkConnector<CurlProvider, Router> {
+    private static func connection(
+        _ limit: LateLimit,
+        _ clock: SynchronousClock
+    ) -> NetworkConnector<CurlProvider, Router> {
         NetworkConnector(
             environment: .localhost,
-            provider: CurlProvider(configuration: CurlConfiguration()),
-            configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(60)), timeSource: clock)
+            provider: CurlProvider(configuration: .patient),
+            configuration: ConnectionConfiguration(timeouts: limit.timeouts, timeSource: clock)
         )
     }
 
     /// The loop's thread stands still, as it does in a suspended process, while the server answers and time passes.
-    @Test(arguments: Pending.allCases)
-    func bytesWaitingInTheSocketAreNotAStall(_ pending: Pending) async throws {
+    @Test(arguments: Pending.allCases, LateLimit.allCases)
+    func bytesWaitingInTheSocketCountBeforeALimit(_ pending: Pending, _ limit: LateLimit) async throws {
         let stage = Stage()
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
@@ -43,7 +46,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let clock = SynchronousClock()
-        let api = Self.connection(clock)
+        let api = Self.connection(limit, clock)
         let url = server.url()
         let call = Task { try await api.data(at: url) }
         try await stage.isHalfSent.opened()
@@ -64,7 +67,8 @@ import Testing
     }
 
     /// Where nothing waits, the call ends at once, without another wait.
-    @Test func aCallStallsOverASocketWithoutBytes() async throws {
+    @Test(arguments: LateLimit.allCases)
+    func aLimitEndsACallOverASocketWithoutBytes(_ limit: LateLimit) async throws {
         let received = Gate()
         let server = try LoopbackServer { connection in
             guard try connection.readRequest() != nil else { return }
@@ -72,14 +76,14 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let clock = SynchronousClock()
-        let api = Self.connection(clock)
+        let api = Self.connection(limit, clock)
         let url = server.url()
         let call = Task { try await api.data(at: url) }
         try await received.opened()
         clock.advance(to: .seconds(60))
         let result = await call.result
         let error = try #require(throws: ApiConnectorError.self) { try result.get() }
-        #expect(error.kind == .stalled)
+        #expect(error.kind == limit.kind)
     }
 
     private struct Stage {

@@ -7,19 +7,20 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Callbacks that wait count before silence ends a call: an app that was suspended has not run them.
+/// Callbacks that wait count before a time limit ends a call: an app that was suspended has not run them.
 ///
 /// On Linux alone, where a `URLProtocol` may answer from any thread.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionSuspensionTests {
     /// The session's queue stands still, as it does in a suspended app, while a response arrives and time passes.
-    @Test func aCallbackWaitingInTheQueueIsNotAStall() async throws {
+    @Test(arguments: LateLimit.allCases)
+    func aCallbackWaitingInTheQueueCountsBeforeALimit(_ limit: LateLimit) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [HeldResponse.self]
         let clock = SynchronousClock()
         let api = NetworkConnector<URLSessionProvider, Router>(
             environment: .localhost,
             provider: URLSessionProvider(configuration: configuration),
-            configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(60)), timeSource: clock)
+            configuration: ConnectionConfiguration(timeouts: limit.timeouts, timeSource: clock)
         )
         let stage = HeldResponse.Stage()
         let key = HeldResponse.add(stage)
