@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// The advice that ends the description: what to do about the error.
+    /// The advice in the description: what to do about the error.
     ///
-    /// Nil if the detail says it, or if there is nothing to do.
+    /// Nil if the detail already contains the advice, or if there is nothing to do.
     var advice: String? {
         if let knownAdvice { return knownAdvice.isEmpty ? nil : knownAdvice }
         switch kind {

@@ -11,7 +11,7 @@ extension ApiConnectorError {
         case nothing
         /// A part of the request.
         case some
-        /// The whole request, or possibly the whole request.
+        /// The whole request, or an unknown part that may be the whole.
         case all
     }
 }

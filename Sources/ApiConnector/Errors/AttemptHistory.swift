@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The attempts of a request that failed before its current attempt.
+/// The failed attempts of a request before its current attempt.
 ///
-/// If the current attempt is the last one, the history can also contain the reason: why the library does not send the
-/// request again. It travels with the request.
+/// If the current attempt is the last one, the history can also contain the reason why the library does not send the
+/// request again. The request carries its history.
 final class AttemptHistory: Sendable {
     let attempts: [AttemptSummary]
     let stop: RetryStop?
@@ -90,8 +90,8 @@ extension ApiRequest {
 
     /// The history at the end of the attempts.
     ///
-    /// - Parameter inner: The attempts of the last result. They include this request's earlier attempts if a retrying
-    ///   provider further in has added its own attempts to the same list.
+    /// - Parameter inner: The attempts of the last result. If a retrying provider further in has added attempts, this
+    ///   list begins with this request's earlier attempts.
     func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
         AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }

@@ -4,9 +4,9 @@
 
 /// Resolves a URL reference in a response, such as a `Location` (RFC 3986, section 5).
 ///
-/// Browsers parse references by the WHATWG URL standard, and find a different host in some of them. Such a reference is
-/// refused. Otherwise a server that checks the host by one standard could send the client to a host that it did not
-/// check.
+/// Browsers parse references by the WHATWG URL standard. In some references, that standard and RFC 3986 find different
+/// hosts. Such a reference is refused. Otherwise a server that checks the host by one standard could send the client to
+/// a host that it did not check.
 enum URLReference {
     /// The absolute URL; nil if the reference is not a URL, or if its host depends on the parser.
     ///

@@ -62,7 +62,7 @@ public struct WebLink: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - headers: The response's header fields.
-    ///   - url: The URL of the response, to which relative references are resolved.
+    ///   - url: The URL of the response, against which relative references are resolved.
     /// - Complexity: O(*n*) in the length of the fields.
     public static func links(in headers: HTTPHeaders, of url: URL) -> [WebLink] {
         headers.values(.link).flatMap { LinkFieldParser.links(in: $0, of: url) }

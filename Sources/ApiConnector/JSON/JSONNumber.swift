@@ -11,7 +11,8 @@
 public struct JSONNumber: Sendable, Hashable {
     /// Each number has exactly one form: the first form that holds it exactly.
     ///
-    /// A whole number is not stored as a double if a decimal can hold it.
+    /// One exception: a whole number that is not a 64-bit integer is a decimal, not a double, if its magnitude is below
+    /// 2^128.
     ///
     /// `Int128` is not used: as the payload of an enum, it is stored at an address at which Swift 6.3.1's own
     /// `hashValue` crashes.

@@ -42,7 +42,7 @@ extension Redactor {
 
     /// Replaces the known secret values in a text, and applies no other rule.
     ///
-    /// Even a text of the library may contain these values, because it may quote the server.
+    /// The library's own texts need this too, because they can quote the server.
     func redactValues(in text: String) -> String {
         values.map { String(decoding: $0.masked(text.utf8), as: UTF8.self) } ?? text
     }
@@ -56,8 +56,8 @@ extension Redactor {
     /// The redacted beginning of a body as bytes, which need not be text.
     ///
     /// - Parameters:
-    ///   - body: The body, or a part of it that is longer than `byteCount`, because a secret may continue after these
-    ///     bytes.
+    ///   - body: The body or its beginning. Pass more than `byteCount` bytes if there are more, because a secret may
+    ///     continue after that limit.
     ///   - byteCount: The number of bytes of the body to return.
     ///   - mediaType: The body's media type.
     func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {

@@ -65,7 +65,7 @@ extension SecretScanner {
 
     /// Replaces an unquoted value.
     ///
-    /// If it ends with `:` or `=`, its end may be the name of another value, which is also replaced.
+    /// A value that ends with `:` or `=` may end with another name. Then the value of that name is replaced as well.
     mutating func replaceWord(_ word: Range<Int>, level: TextUnit.Level) {
         replace(word)
         guard place == .text, !word.isEmpty else { return }
@@ -85,14 +85,15 @@ extension SecretScanner {
     mutating func replaceString(at quote: Int) {
         let close = closing(of: quote) ?? units.count
         replace(quote + 1..<close)
-        // A quote of a lower level also ends the text around this string.
+        // A quote of a lower level also ends the text around this string, so the scan continues at that quote.
         if close < units.count, units[close].level == units[quote].level { index = max(index, close + 1) }
         noteKeys(in: quote..<min(close + 1, units.count))
     }
 
     /// Whether a quote at this index begins a string.
     ///
-    /// It may be escaped. If it is percent-encoded or an entity, and the text around it is not, it is data.
+    /// The quote may be escaped. A quote that is percent-encoded or an entity begins a string only if the text around
+    /// it is encoded in the same way.
     func opensString(_ index: Int, level: TextUnit.Level) -> Bool {
         guard let byte = byte(index), Self.isQuote(byte) else { return false }
         return units[index].level.percent <= level.percent && units[index].level.entity <= level.entity

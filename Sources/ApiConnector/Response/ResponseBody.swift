@@ -25,8 +25,8 @@ public struct ResponseBody: Sendable {
     ///   - next: Returns the next chunk; nil ends the body. It is not called again while a call is pending. An empty
     ///     chunk is skipped.
     ///   - cancel: Called at most once, if the body is dropped, its reader is canceled or a time limit is reached
-    ///     before the end. The task of a pending call of `next` is also canceled; one of the two has to make `next`
-    ///     return. Does nothing by default.
+    ///     before the end. The task of a pending call of `next` is also canceled. Either this closure or that
+    ///     cancellation has to make `next` return. Does nothing by default.
     public init(
         pulling next: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
         cancel: @escaping @Sendable () -> Void = {}

@@ -17,8 +17,8 @@ public struct ResponseValidation: Sendable {
     /// Makes a check from a closure that gets the response and its collected body.
     ///
     /// If the closure throws an error, the call fails with this error. For a stream, the closure gets the first chunk.
-    /// If the closure throws an error for this chunk, it is called again with up to 1 MiB of the body. If the size of
-    /// the body is unknown or larger, only the data that arrives within a second is included.
+    /// If the closure throws an error for this chunk, it is called again with up to 1 MiB of the body. For a body that
+    /// is larger or of unknown size, only the data that arrives within a second is included.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
         self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
             if let body { try check(response, body) }

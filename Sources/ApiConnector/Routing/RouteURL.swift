@@ -116,7 +116,7 @@ final class DatedURL: Sendable {
 extension String {
     /// Whether two slashes follow each other.
     ///
-    /// Foundation's `contains(_:)` would take as long as the rest of a route's URL.
+    /// Foundation's `contains(_:)` would take as long as all other steps of building a route's URL.
     fileprivate var hasEmptySegment: Bool {
         var isAfterSlash = false
         for byte in utf8 {

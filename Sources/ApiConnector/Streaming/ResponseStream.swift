@@ -18,8 +18,8 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     /// })
     /// ```
     ///
-    /// - Parameter start: Called at the first `next()` of each loop. The function that it returns is called for each
-    ///   value, one call at a time. `nil` or an error ends the loop.
+    /// - Parameter start: Called once per loop, when the loop makes its iterator. The function that it returns is
+    ///   called for each value, one call at a time. `nil` or an error ends the loop.
     public init(
         unfolding start: @escaping @Sendable () -> @Sendable () async throws(ApiConnectorError) -> Element?
     ) {

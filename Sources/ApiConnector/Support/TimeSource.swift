@@ -7,8 +7,8 @@
 /// All waits, time limits, expiries and date comparisons use the connection's time source, so that a test can use a
 /// virtual clock.
 ///
-/// Limits and shared requests only compare times of one ``scale``. Circuit breakers, failovers and retry budgets store
-/// times per host. So all connections that share such a provider have to use the same scale.
+/// Limiting and deduplicating providers only compare times of one ``scale``. Circuit breakers, failovers and retry
+/// budgets store times per host. So all connections that share one of these have to use the same scale.
 public protocol TimeSource: Sendable {
     /// The time since this source started; never goes back, and continues while the system sleeps.
     var now: Duration { get }

@@ -12,7 +12,7 @@ public struct TransportTimes: Sendable, Hashable {
         /// Waiting for a connection, because the transport limits their number, or for the request's turn in a limiting
         /// provider.
         ///
-        /// An observer or archive sees only the waits that are further in. The event
+        /// An observer or archive sees only the waits in providers further in. The event
         /// ``CallEvent/Kind/limited(for:because:)`` has the wait for the turn alone. Retry delays are not included.
         case waiting
         /// Looking up the name of the server or its proxy.

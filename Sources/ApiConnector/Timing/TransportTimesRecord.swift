@@ -35,10 +35,10 @@ public final class TransportTimesRecord: Sendable {
 
     /// Returns a record of the same times with a longer ``TransportTimes/Phase/waiting``.
     ///
-    /// Your own provider that lets requests wait sets the new record on its response or error. Providers further in
+    /// If your own provider makes requests wait, it sets the new record on its response or error. Providers further in
     /// keep the times without the wait.
     ///
-    /// - Parameter wait: How long the provider has let the request wait.
+    /// - Parameter wait: How long the provider made the request wait.
     public func adding(wait: Duration) -> TransportTimesRecord {
         TransportTimesRecord(self, wait)
     }

@@ -81,7 +81,7 @@ final class PartFile: Sendable {
 
     /// The offset and the version for requesting the rest; nil to request the whole file.
     ///
-    /// At least the last byte is requested again, so that the server can respond that there is nothing else.
+    /// If the file already has all bytes, the last byte is requested again, because a range cannot be empty.
     var point: (offset: Int, record: DownloadRecord)? {
         state.withLock { state in
             guard let record = state.record else { return nil }

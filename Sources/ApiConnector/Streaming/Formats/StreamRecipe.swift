@@ -13,7 +13,7 @@ struct StreamContext: Sendable {
     var maximumBodyByteCount: Int
     var wholeReader: WholeReader
     var resumePoint: ResumePoint?
-    /// Whether the response never has a body, so that nothing is missing.
+    /// Whether the response cannot have a body; its stream is then complete without a sentinel.
     var forbidsBody = false
     /// The backend's own error in a record that does not decode; nil if the record contains none.
     var backendFailure: @Sendable (Data) -> ApiConnectorError? = { _ in nil }

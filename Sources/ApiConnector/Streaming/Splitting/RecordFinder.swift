@@ -6,7 +6,7 @@
 ///
 /// It is a pure state machine: it reads each byte once, in order, and stores its state between chunks.
 protocol RecordFinder: Sendable {
-    /// Resets indices in the last chunk: the next call of `cut` is about a new chunk.
+    /// Discards stored indices of the last chunk, because the next call of `cut` gets a new chunk.
     mutating func startChunk()
 
     /// Searches from an index on, where the current record begins or continues.

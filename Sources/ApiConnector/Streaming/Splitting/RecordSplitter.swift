@@ -36,7 +36,7 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
 
     /// - Parameters:
     ///   - maximumByteCount: The maximum size of a record, in bytes.
-    ///   - position: The position of the first byte in the body; its start by default.
+    ///   - position: Where in the body the appended bytes begin; the start of the body by default.
     init(_ finder: Finder, maximumByteCount: Int, from position: RecordPosition = RecordPosition()) {
         self.finder = finder
         self.maximumByteCount = maximumByteCount
