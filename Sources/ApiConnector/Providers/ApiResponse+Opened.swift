@@ -5,8 +5,8 @@
 extension ApiResponse {
     /// Waits for the first chunk of a streamed body, so that a failure before this chunk is thrown here.
     ///
-    /// Call it in a wrapper that retries: a stream whose caller has received nothing can still be sent again. The chunk
-    /// stays in the body. A collected body is returned unchanged.
+    /// Call it in a wrapper that retries: until the caller has received a chunk, the request can still be sent again.
+    /// The first chunk stays in the body. A collected body is returned unchanged.
     ///
     /// - Parameter request: The request that the wrapper sent; its time limits apply, also to the rest of the body.
     /// - Throws: ``ApiConnectorError``: the failure of the body; of kind `.other` if the body was already read.

@@ -3,10 +3,10 @@
 // MIT License, see LICENSE.
 
 extension DataRequestType {
-    /// Returns this provider with retries, the first of the wrappers that most connections need.
+    /// Returns this provider, wrapped with retries.
     ///
-    /// The other functions of this name also add credentials and an observer, in the recommended order. From the
-    /// outside in:
+    /// Most connections also need credentials and an observer. The other functions of this name add them in the
+    /// recommended order. From the outside in:
     ///
     /// - The observer sees one call with its attempts and decisions.
     /// - The credential is added and refreshed outside the retries, so that a 401 does not count as a failed attempt.

@@ -23,7 +23,7 @@ extension ApiRequest {
 
     /// Whether the request is part of a credential refresh of this source, or is sent by one.
     ///
-    /// A source of credentials must not make such a request wait for the refresh, and has no credential for it. The
+    /// For such a request, a source of credentials has to return nil immediately, without waiting for the refresh. The
     /// result does not depend on a value that was set for ``isCredentialRefresh``.
     public func isCredentialRefresh(of source: AnyObject) -> Bool {
         // The refresh may send a request that was created before it.

@@ -49,7 +49,7 @@ final class CallContext: Sendable {
 }
 
 extension ApiRequest {
-    /// Gives a request without a connection a context, so that its attempts belong to one call.
+    /// Sets a new context if the request has none, so that its attempts belong to one call.
     mutating func beginCall() {
         if context == nil { context = CallContext() }
     }

@@ -46,7 +46,7 @@ public struct RequestBody: Sendable {
         RequestBody(content: .form(FormBody(value: value, encoding: encoding)), mediaType: .form)
     }
 
-    /// Whether the body is empty.
+    /// Whether there is no body, as in ``empty``; false for a body of 0 bytes.
     public var isEmpty: Bool {
         if case .empty = content { true } else { false }
     }

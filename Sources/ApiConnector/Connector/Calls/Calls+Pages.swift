@@ -15,8 +15,8 @@ extension ApiConnectionType {
     /// If a page links to a page that was already read, the stream fails with kind `.other` after the last new page. An
     /// error's text contains the number of the page that failed, counted from 1.
     ///
-    /// A following page at the origin of the first page is requested with the first route's header fields and
-    /// credentials, also if its URL comes from the server.
+    /// If the server's URL for a following page has the origin of the first page, the request gets the header fields
+    /// and credentials of the first route.
     ///
     /// Credentials in the default header fields of the environment and the connection are sent only to the
     /// environment's own origin. Credentials in the call's options are sent only to the origin of the first page.

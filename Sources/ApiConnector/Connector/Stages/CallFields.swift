@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The header fields that a call sets itself: those for what it reads, sends and resumes.
+/// The header fields that a call sets itself: `Accept`, `Content-Type`, `Accept-Encoding`, and those that resume a
+/// body.
 ///
 /// They are added to the merged fields of the environment, the route, the connection and the call's options. No other
 /// stage of a call sets fields.
@@ -10,9 +11,9 @@ struct CallFields: Sendable {
     /// The default `Accept` field.
     let accept: HTTPHeaders
 
-    /// Whether a default `Accept` field gets the media types that it lacks.
+    /// Whether the types of ``accept`` are added to an `Accept` field of the environment, the route or the connection.
     ///
-    /// A stream only reads the media types of its format. Only the call's own `Accept` field can exclude them.
+    /// A stream can only read the media types of its format. An `Accept` field of the call's options stays unchanged.
     var isOfStream = false
 
     /// Whether the body may be resumed at a byte offset.
@@ -48,7 +49,9 @@ struct CallFields: Sendable {
         addResumption(to: &request)
     }
 
-    /// Adds the fields that ask for the rest to a request that has all others; they replace fields of the same name.
+    /// Adds only the ``resumption`` fields, which replace fields of the same name.
+    ///
+    /// The request already has all other fields.
     func addResumption(to request: inout ApiRequest) {
         if !resumption.isEmpty { request.headers.merge(resumption) }
     }

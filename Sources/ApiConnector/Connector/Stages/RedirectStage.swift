@@ -68,7 +68,7 @@ struct RedirectStage: Sendable {
 
 /// The requests of a call, for detecting redirect loops.
 ///
-/// A response that sets a cookie does not count as part of a loop, because the same request may then get another
+/// When a response sets a cookie, the earlier requests are forgotten, because the same request may then get another
 /// response.
 private struct RedirectHistory {
     private var seen: Set<RequestTarget>

@@ -26,8 +26,9 @@ struct ResponseReader: Sendable {
         throw reported(failure)
     }
 
-    /// Whether decoding may take so long that the deadline and a cancellation must be able to end the wait: 256 KiB
-    /// take 1 ms.
+    /// Whether decoding may take so long that the deadline and a cancellation must be able to end the wait.
+    ///
+    /// Decoding 256 KiB takes about 1 ms.
     var isLarge: Bool { body.count >= 256 * 1024 }
 
     /// Decodes in its own task, and stops waiting for it when the deadline passes or the call is canceled.

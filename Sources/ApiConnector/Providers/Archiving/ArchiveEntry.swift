@@ -20,7 +20,7 @@ final class ArchiveEntry: Sendable {
         var responseBody = Data()
         var responseByteCount = 0
         var outcome: CallEvent.Outcome?
-        /// The time from the start to the head, or to a failure before the head.
+        /// The time from the start to the head; nil if no head has arrived.
         var headTime: Duration?
         /// The time from the start to the end, or to now if the exchange is still running.
         var elapsed = Duration.zero

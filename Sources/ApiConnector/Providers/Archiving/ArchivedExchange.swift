@@ -4,13 +4,14 @@
 
 /// A snapshot of an exchange in an ``ExchangeArchive``, with every secret replaced.
 ///
-/// Its texts are computed when they are read.
+/// The redacted properties, such as ``url`` and ``body``, are computed at each access.
 public struct ArchivedExchange: Sendable {
     /// The beginning of a body.
     public struct Body: Sendable {
         /// The bytes, up to the archive's limit, with secrets replaced.
         ///
-        /// If the body is incomplete, only its complete lines are included, because a secret may be cut off at the end.
+        /// If a response's body has not arrived completely, only its complete lines are included, because its end may
+        /// cut off a secret.
         public let bytes: Data
         /// The size of the body so far, in bytes; nil for a streamed request body of unknown length.
         public let byteCount: Int?

@@ -17,8 +17,8 @@
 ///
 /// A HAR file has up to ``bodyByteCount`` bytes of each body, written as JSON. There, a quotation mark or a line break
 /// takes 2 bytes, another control character up to 6, and binary data 4/3 of its size. So a file has at most 6 times
-/// ``bodyByteCount`` for each body: 75 MiB with the defaults, plus the URLs and header fields, of which the query items
-/// and cookies are repeated. The archive makes the whole file in memory.
+/// ``bodyByteCount`` for each body: 75 MiB with the defaults. The URLs and header fields add to this, and query items
+/// and cookies are written twice. The archive makes the whole file in memory.
 public final class ExchangeArchive: Sendable {
     /// The maximum number of exchanges; the oldest one is removed first.
     public let exchangeCount: Int
@@ -130,7 +130,7 @@ public final class ExchangeArchive: Sendable {
 
     /// The error of the latest write of the failure file; nil if it succeeded, or if none has ended yet.
     ///
-    /// A failed write is not repeated. The next exchange that fails has the file written again.
+    /// A failed write is not repeated. The file is written again after another exchange has failed.
     public var failureFileError: (any Error)? { state.withLock { $0.failureFileError } }
 
     /// Writes the failure file now if an exchange has failed since the latest write, and waits for the end of the write.
@@ -201,7 +201,9 @@ public final class ExchangeArchive: Sendable {
         Task(priority: .utility) { writeFailures(to: file) }
     }
 
-    /// Writes the file, and writes it again if another exchange has failed meanwhile and a task waits for it.
+    /// Writes the file.
+    ///
+    /// Writes it again if another exchange has failed meanwhile and a call of ``flush()`` waits.
     private func writeFailures(to file: URL) {
         var goesOn = true
         while goesOn {

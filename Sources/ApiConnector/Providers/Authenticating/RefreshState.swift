@@ -28,7 +28,9 @@ struct RefreshState {
     private let margin: Duration
     private let limit: RefreshableCredentials.Limit
     private var credential: ApiCredential?
-    /// The name of the header field that credentials use, as far as known; nil if they use another place.
+    /// The name of the header field that credentials use; nil if they use another place.
+    ///
+    /// Until there has been a credential, it is `Authorization`.
     private var fieldName: HTTPHeaders.Name? = .authorization
     private var isSignedOut = false
     /// The newest version that a server has refused.

@@ -36,8 +36,9 @@
 ///
 /// ## The limit on refreshes
 ///
-/// When the limit is reached, calls use the current credential as long as it may be valid. A server that returns 401
-/// for another reason than the credential's age does not cause a storm of refreshes; the call gets the 401.
+/// When the limit is reached, calls use the current credential. They fail only if the last refresh failed and the
+/// credential was refused or has expired. So a server that returns 401 for a reason other than the credential's age
+/// does not cause a storm of refreshes; the call gets the 401.
 public final class RefreshableCredentials: CredentialSource {
     private let timers: TimerQueue
     private let timeLimit: Duration

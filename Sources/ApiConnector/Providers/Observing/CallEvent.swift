@@ -4,7 +4,7 @@
 
 /// An event of a call, as ``CallObserver/handle(_:)`` receives it.
 ///
-/// Everything that it shows of its request is redacted. Its texts are computed when they are read.
+/// Everything that it shows of its request is redacted. The redacted texts are computed at each access.
 public struct CallEvent: Sendable {
     /// The ID of the call, which all its attempts and redirects share.
     public var call: CallID { context.id(random: random) }
@@ -66,8 +66,8 @@ public struct CallEvent: Sendable {
         /// The number of body bytes that arrived, or that the reader of a stream received.
         case bytes(count: Int)
 
-        /// A retrying provider further in waits and then sends the request again. The reason is one of a few fixed
-        /// words.
+        /// A retrying provider further in waits and then sends the request again. The reason is a status code or the
+        /// kind of an error.
         ///
         /// A stream that is resumed also reports this event, after the `finished` of the broken connection.
         case retrying(after: Duration, because: String)
@@ -101,8 +101,8 @@ public struct CallEvent: Sendable {
         /// A hedging provider further in sent the request a second time after this delay.
         case hedged(after: Duration)
 
-        /// A failover provider further in sends the request to this origin; the reason is a status or the kind of an
-        /// error.
+        /// A failover provider further in sends the request to this origin. The reason is a status, the kind of an
+        /// error, or `remembered` if the request's own host failed recently.
         case failedOver(to: String, because: String)
         /// A caching provider further in responds with a body from the cache; see ``CacheHit`` for how it was
         /// validated.

@@ -109,7 +109,7 @@ final class CallEvents: Sendable {
 }
 
 extension CallEvents.State {
-    /// Whether an event is reported; after the end, only a redirect is.
+    /// Counts an event, and returns whether it may be reported; after the end, only a redirect may.
     fileprivate mutating func admits(_ kind: CallEvent.Kind) -> Bool {
         let wasOver = isOver
         switch kind {

@@ -4,7 +4,7 @@
 
 /// The former name of the policy for streams and downloads.
 ///
-/// Omitted arguments have the defaults of ``RetryPolicy``, which allow fewer attempts and shorter waits. For streams
-/// and downloads, change a copy of ``RetryPolicy/resumption`` instead.
+/// Omitted arguments have the defaults of ``RetryPolicy``, which allow fewer attempts and shorter waits than
+/// ``RetryPolicy/resumption``. For streams and downloads, change a copy of that policy instead.
 @available(*, deprecated, renamed: "RetryPolicy")
 public typealias ResumePolicy = RetryPolicy

@@ -59,7 +59,8 @@ struct RetryRun {
     ///
     /// - Parameters:
     ///   - isEnd: Whether the server ended an endless stream, which is not a failure.
-    ///   - asked: A wait that the server requests in addition to its `Retry-After`.
+    ///   - asked: The wait that the server requests with the `retry` of an event; nil for none. If there is also a
+    ///     `Retry-After`, the longer wait applies.
     func decide(
         on result: Result<ApiResponse, ApiConnectorError>,
         of request: ApiRequest,

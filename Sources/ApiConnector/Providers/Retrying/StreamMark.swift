@@ -33,7 +33,8 @@ extension ApiRequest {
     /// Makes the stream or download of this request take its retries from a wrapper's tokens.
     ///
     /// A wrapper that retries calls it for each request. Then requests that resume a stream count toward the budget of
-    /// their host. The outermost wrapper's tokens are used. For any other request, it does nothing.
+    /// their host. The outermost wrapper's tokens are used. The function does nothing for a request that is not part of
+    /// a resumable stream or download.
     public func shareRetryTokens(_ tokens: any RetryTokenSource) {
         values.streamMark?.share(tokens)
     }

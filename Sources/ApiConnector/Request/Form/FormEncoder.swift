@@ -80,7 +80,7 @@ struct FormEncoder: Encoder {
         if let unordered = value as? any Unordered { try sort(unordered) }
     }
 
-    /// Encodes a value at a new place, which is added to the tree when the whole value is encoded.
+    /// Encodes a value at a new place, and then adds the place to the tree.
     func encode(_ value: some Encodable, at key: any CodingKey, put: (FormNode) -> Void) throws {
         let place = FormEncoder(state: state, node: FormNode(), codingPath: codingPath + [key], depth: depth)
         try place.encode(value)

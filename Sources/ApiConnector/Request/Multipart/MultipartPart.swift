@@ -16,7 +16,9 @@ public struct MultipartPart: Sendable {
     /// It is written like ``name``, but its line breaks are not converted to CR LF.
     public var fileName: String?
 
-    /// The media type of the part; nil sends no `Content-Type`, which servers read as UTF-8 text.
+    /// The media type of the part; nil sends no `Content-Type`.
+    ///
+    /// Servers read a part without this field as UTF-8 text.
     public var mediaType: MediaType?
 
     /// Additional header fields.

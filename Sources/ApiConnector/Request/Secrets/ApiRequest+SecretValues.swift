@@ -7,7 +7,7 @@ extension ApiRequest {
     ///
     /// It knows the names of secrets and the request's secret values.
     ///
-    /// The values are searched for each time, so use it for errors and logs only, not in every call.
+    /// Each access searches the request for the values, so use it only for errors and logs, not in every call.
     var textRedactor: Redactor { redactor(from: .standard) }
 
     /// The secret values in the request, recognized by their names or their forms.
