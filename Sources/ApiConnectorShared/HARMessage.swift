@@ -59,7 +59,7 @@ package struct HARRequest: Encodable {
         cookies = headers.filter { $0.name.lowercased() == "cookie" }
             .flatMap { $0.value.split(separator: ";") }
             .map { HARPair(cookie: $0) }
-        // HAR's -1 would read as no body.
+        // HAR's value for an unknown size is -1, but the reader of ApiConnectorTesting treats it as no body.
         self.bodySize = bodySize ?? body?.count ?? 1
         guard let body, !body.isEmpty else { return }
         let text = HARText(body)
@@ -74,7 +74,7 @@ package struct HARRequest: Encodable {
         (components?.queryItems ?? []).map { HARPair(name: $0.name, value: $0.value ?? "") }
     }
 
-    /// A form has `text` too, and never `params`, because the specification excludes one from the other.
+    /// A form also has `text` and never `params`, because the specification allows only one of them.
     ///
     /// The text is exact, and readers such as Chromium's developer tools take the form's items from it. Chromium writes
     /// both.

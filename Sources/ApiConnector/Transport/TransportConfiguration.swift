@@ -89,8 +89,8 @@ extension TransportConfiguration {
         /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``. The caller's own `Cookie` field is sent after
         /// the stored cookies.
         ///
-        /// libcurl implements RFC 6265, except that it reads the year `70` of a two-digit date as 2070. So a server has
-        /// to remove a cookie with `Max-Age=0` or with a four-digit year.
+        /// libcurl implements RFC 6265, except that it reads the two-digit year `70` as 2070. So a server has to remove
+        /// a cookie with `Max-Age=0` or with a four-digit year.
         case inMemory
     }
 }

@@ -43,11 +43,13 @@ public protocol CacheStorage: Sendable {
 
     /// Whether ``record(for:)`` returns without waiting for anything; false by default.
     ///
-    /// A call then reads the record directly. Otherwise its own task reads it, so that a cancellation and the deadline
-    /// can end the call's wait.
+    /// If true, a call reads the record directly. If false, a separate task reads it, so that a cancellation and the
+    /// deadline can end the call's wait.
     var answersWithoutWaiting: Bool { get }
 
-    /// Atomically replaces the record of a key with the result of a function. Both are nil if there is no record.
+    /// Atomically replaces the record of a key with the result of a function.
+    ///
+    /// The function receives the old record, or nil if there is none. A nil result removes the record.
     ///
     /// The method returns at once, because no call waits for a write. From then on ``record(for:)`` returns the result.
     /// The function is short and may run on any thread. A storage without room removes the record.
@@ -56,7 +58,7 @@ public protocol CacheStorage: Sendable {
     /// Forgets all records.
     func removeAll()
 
-    /// Whether a part of the storage cannot be reached, so that calls may miss; false by default.
+    /// Whether a part of the storage cannot be reached, so that calls may not find stored responses; false by default.
     ///
     /// Meanwhile each call that reads the storage reports the event `custom("sharedStateUnavailable")`.
     var isUnavailable: Bool { get }

@@ -41,7 +41,7 @@ final class ResponseCache: Sendable {
 
     /// Above this number, the invalidated keys are forgotten.
     ///
-    /// Then no response to a request that is already running is stored.
+    /// The responses to requests that are running at that time are then not stored.
     static let maximumInvalidationCount = 256
 
     /// The largest number of concurrent renewals.

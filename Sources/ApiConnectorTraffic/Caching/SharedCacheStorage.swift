@@ -51,7 +51,9 @@ public final class SharedCacheStorage: CacheStorage {
         var backoff = SharedStateBackoff()
     }
 
-    /// If more records are outdated, all records of the cache in the shared state are abandoned.
+    /// The maximum number of outdated records.
+    ///
+    /// Above it, all records of the cache in the shared state are abandoned.
     static let maximumOutdatedCount = 256
     static let maximumWriteCount = 64
 

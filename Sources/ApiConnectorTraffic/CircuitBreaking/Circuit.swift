@@ -10,7 +10,7 @@ import ApiConnector
 struct Circuit {
     enum Outcome {
         case success, failure
-        /// The outcome says nothing about the host, such as a cancel.
+        /// The outcome says nothing about the host, such as a cancellation.
         case nothing
     }
 

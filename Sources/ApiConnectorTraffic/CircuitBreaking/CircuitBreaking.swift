@@ -93,7 +93,7 @@ extension DataRequestType {
     /// - Each origin (scheme, host, port) has its own circuit.
     /// - The ``CircuitPolicy`` defines which responses and errors are failures. A response counts when its head
     ///   arrives.
-    /// - A cancel does not count. If a trial request is canceled, the next request becomes the trial.
+    /// - A cancellation does not count. If a trial request is canceled, the next request becomes the trial.
     /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is neither refused nor
     ///   counted.
     ///
@@ -112,8 +112,9 @@ extension DataRequestType {
     /// ```
     ///
     /// - If one instance opens the circuit of a host, the others also refuse requests. This takes at most
-    ///   ``SharedCircuits/refreshInterval`` (1 second by default) plus one round trip to the store. If an instance has
-    ///   sent no request for longer than that, it still sends requests during one round trip to the store.
+    ///   ``SharedCircuits/refreshInterval`` (1 second by default) plus one round trip to the store. An instance that
+    ///   was idle for longer than that reads the store when it sends its next request. Until this read has ended, it
+    ///   still sends requests.
     /// - One instance at a time sends trial requests. If it is killed, another instance does so after
     ///   ``CircuitPolicy/openDuration``. When enough trial requests have succeeded (one by default), the circuit closes
     ///   for all instances. A failed trial request opens it again for all.

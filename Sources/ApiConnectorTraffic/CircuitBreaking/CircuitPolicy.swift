@@ -24,7 +24,7 @@ public struct CircuitPolicy: Sendable {
     ///
     /// All other requests are refused meanwhile.
     ///
-    /// If a trial request has not ended ``openDuration`` after its start, another one is admitted.
+    /// If a trial request is still running ``openDuration`` after its start, another one is admitted.
     public var probeCount: Int
 
     /// The statuses that count as failures; ``standardStatuses`` by default.
@@ -67,7 +67,8 @@ public struct CircuitPolicy: Sendable {
 
     /// Error kinds that the host or the network causes.
     ///
-    /// A cancel, the call's own deadline, and errors that the request itself or a provider causes are not among them.
+    /// A cancellation, the call's own deadline, and errors that the request itself or a provider causes are not among
+    /// them.
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
         .nameNotResolved, .cannotConnect, .connectionLost, .timedOut, .stalled, .malformedResponse,
     ]

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// Shares the circuits of this instance with other instances.
 ///
-/// - If the last look was at least an interval ago, a request causes a read of the circuit's record. The request does
-///   not wait for it.
+/// - A request starts a read of the circuit's record if the next read is due: one refresh interval after the last read,
+///   or after the backoff if the last read failed. The request does not wait for the read.
 /// - A trial request needs a lease, so that one instance at a time sends trial requests.
 final class CircuitSharing: Sendable {
     enum Permission {

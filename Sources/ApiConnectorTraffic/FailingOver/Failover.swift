@@ -51,7 +51,7 @@ extension DataRequestType {
     /// Returns this provider, wrapped to send a request to another host if a host fails.
     ///
     /// The request's own host is tried first, then the others in order. A host that has failed is tried last for
-    /// `duration`. A request to any other host is sent unchanged.
+    /// `duration`. A request to a host that is not in `hosts` is sent unchanged.
     ///
     /// ## When the next host is tried
     ///

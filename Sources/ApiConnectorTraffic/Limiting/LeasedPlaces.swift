@@ -46,7 +46,7 @@ struct LeasedPlaces {
     /// Whether the shared state is unavailable.
     var isAlone: Bool { backoff.isAway }
 
-    /// Whether new places would behave the same.
+    /// Whether a new ``LeasedPlaces`` would behave the same.
     var isEmpty: Bool { count == 0 && askTime == nil && !isAlone }
 
     /// How many requests may be in flight.

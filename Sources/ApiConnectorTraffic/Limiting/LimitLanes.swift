@@ -74,7 +74,7 @@ final class LimitLanes: Sendable {
             await waiter.outcome()
         } onStop: { [self, timeSource = request.timeSource] error in
             // A request that is no longer in the queue has already started. It continues, so that its slot is not lost.
-            // It notices the cancel or the deadline later.
+            // It notices the cancellation or the deadline later.
             var hasLeft = false
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }

@@ -45,8 +45,9 @@ extension RequestLimit {
         /// - It decreases at most once per round trip.
         ///
         /// The limit stays within 10 % of the server's capacity for concurrent requests, and clients of one server get
-        /// equal shares. Failures with another cause than the load also decrease the limit. For example, if one of 100
-        /// requests fails, the limit stays at about a third of a capacity of 100. Choose the lower bound accordingly.
+        /// equal shares. Failures that have a cause other than overload also decrease the limit. For example, if one of
+        /// 100 requests fails, the limit stays at about a third of a capacity of 100. Choose the lower bound
+        /// accordingly.
         ///
         /// - Parameters:
         ///   - range: The smallest and the largest limit, at least 1; 1 to 1,000 by default.

@@ -44,7 +44,7 @@ struct RateSchedule {
         tolerance = interval * (min(rate.burstCount, 1_000_000) - 1)
     }
 
-    /// When a request may start that has `count` others ahead of it.
+    /// When a request with `count` others ahead of it may start.
     func start(behind count: Int, now: Duration) -> Duration {
         max(fullTime, now) + interval * count - tolerance
     }

@@ -7,7 +7,8 @@ import ApiConnector
 /// When an instance asks the shared state whether another instance has reported a server's pause: a state machine that
 /// gets the time as an argument.
 ///
-/// It is for a shared limit without tokens and places, such as an adaptive limit. Their replies report pauses, too.
+/// It is for a shared limit without tokens and places, such as an adaptive limit. A limit with tokens or places
+/// needs no watch, because each reply with tokens or places also reports the pause.
 struct SharedHoldWatch {
     private let interval: Duration
     private var isAsking = false

@@ -33,10 +33,10 @@ public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
     ///
     /// All processes share this store. The shared state keeps only the name of the current session.
     ///
-    /// Each session is saved under a new name, which the shared state then names. So a process whose lease has expired
-    /// cannot overwrite the session of another process. A session that is no longer used is removed. If a process is
-    /// killed between saving a session and storing its name, or between storing a name and removing the old session, one
-    /// unused session stays in the store.
+    /// Each session is saved under a new name, which is then stored in the shared state. So a process whose lease has
+    /// expired cannot overwrite the session of another process. A session that is no longer used is removed. If a
+    /// process is killed between saving a session and storing its name, or between storing a name and removing the old
+    /// session, one unused session stays in the store.
     ///
     /// ```swift
     /// let storage = SharedSessionStorage<Tokens>.external(

@@ -5,7 +5,7 @@
 /// Checks the field lines of a head, because libcurl accepts lines that RFC 9112 forbids.
 ///
 /// libcurl uses the last of two lengths, reads `0x5` as 0, and ignores a `Transfer-Encoding` with a blank before its
-/// colon. A proxy in between may find another end of the body, and treat the rest as the next response.
+/// colon. A proxy in between may see the body end elsewhere, and treat the rest as the next response.
 struct CurlFraming {
     /// The kind of the last field, which a folded line would continue.
     private enum Last {

@@ -69,7 +69,7 @@ extension CurlOpenSSL {
             session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL), let ssl = session.internals,
             let name = getVersion(ssl)
         else { return nil }
-        // Texts for the usual versions, because this runs for each response.
+        // This runs for each response, so the usual versions are literals, which need no conversion.
         if strcmp(name, "TLSv1.3") == 0 { return "1.3" }
         if strcmp(name, "TLSv1.2") == 0 { return "1.2" }
         let text = String(cString: name)

@@ -37,7 +37,7 @@ final class CurlHandle {
     var transfer: CurlTransfer?
     /// Whether a resolver's thread is looking up a name.
     var isResolving = false
-    /// The error number of the last socket that could not be opened; 0 if it was opened.
+    /// The error number of the last attempt to open a socket; 0 if it succeeded.
     var socketError: Int32 = 0
     var head = CurlHeadBuffer()
     var send = CurlSendState()
@@ -254,8 +254,8 @@ extension CurlHandle {
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
         // Another request's new connection may also carry this request. libcurl waits until it knows the HTTP version of
-        // that connection, from the TLS handshake or from the configuration. With any other plain HTTP, it would not
-        // know the version before the other request's response arrives, so the option is not set.
+        // that connection, from the TLS handshake or from the configuration. Without TLS and without prior knowledge,
+        // libcurl would learn the version only from the other request's response, so the option is not set.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             isLogged = CurlRuntime.tellsRefusedStreams

@@ -41,8 +41,9 @@ final class CurlLoop: @unchecked Sendable {
     var active: Set<CurlHandle> = []
     /// The number of active transfers that are not streams; streams may stay open for a long time.
     var collectingCount = 0
-    /// Whether the last transfer that is not a stream started while no other one was active, which suggests that calls
-    /// are made one after the other.
+    /// Whether ``collectingCount`` was 0 when the last transfer that is not a stream started.
+    ///
+    /// If so, calls are probably made one after the other.
     var comeAlone = true
     var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>

@@ -55,7 +55,8 @@ final class CurlMailbox: Sendable {
         if doorbell >= 0 { close(doorbell) }
     }
 
-    /// Starts a transfer: immediately if the thread sleeps, otherwise in its next turn.
+    /// Starts a transfer: on the caller's thread if the loop's thread sleeps and ``CurlLoop/start(_:)`` allows it,
+    /// otherwise in the next turn of the loop's thread.
     func start(_ transfer: CurlTransfer) {
         // The loop's thread would no longer start it.
         guard !CurlExit.hasBegun else { return transfer.abandon(CurlExit.refusal(transfer.request)) }

@@ -55,7 +55,7 @@ struct CurlSecurityFault {
         }
     }
 
-    /// Further advice that replaces the kind's advice; empty for none.
+    /// The advice that is shown instead of the kind's advice; empty to show no advice.
     var nextStep: String {
         code == 90 ? URLSessionPins.nextStep : ""
     }

@@ -84,7 +84,7 @@ struct CurlSendState {
         self.route = route
     }
 
-    /// Decides about a send of libcurl.
+    /// Decides whether libcurl may send the request.
     mutating func ask(_ question: Question) -> Step {
         step = answer(question)
         return step
@@ -129,14 +129,14 @@ struct CurlSendState {
         return false
     }
 
-    /// Decides about a failed transfer whose caller has no part of the response.
+    /// Decides whether a failed transfer is added again; its caller has not received any part of the response.
     ///
     /// - Returns: Whether the loop should add the transfer again, with ``route``.
     mutating func retry(_ failure: Failure) -> Bool {
         guard againCount < Self.maximumAgainCount else { return false }
         switch step {
         case .again(let route):
-            // Two connections may keep alternating; a new connection ends that.
+            // The routes `any` and `open` may keep alternating; a new connection ends that.
             self.route = againCount + 1 < Self.maximumAgainCount ? route : .fresh
         case .refuse: return false
         case .send:

@@ -123,10 +123,10 @@ struct CurlSharedTurn {
 /// libcurl reads as long as there is data. A server that sends as fast as libcurl reads would occupy the loop's thread:
 /// a healthy call next to chunks of one byte waited 1.8 s.
 struct CurlTurnShare {
-    /// The maximum number of bytes of a collected body: 256 KiB; a streamed body has its window.
+    /// The maximum number of bytes of a collected body in one turn: 256 KiB; the window limits a streamed body.
     ///
-    /// A healthy call takes two or three turns. With 1 MiB, next to a body that arrives as fast as it is read, these
-    /// turns take more than 2 ms on busy cores.
+    /// A healthy call takes two or three turns. With a maximum of 1 MiB, these turns take more than 2 ms on busy cores
+    /// if another body arrives as fast as it is read.
     static let maximumByteCount = 256 << 10
     /// The maximum number of pieces of a body; a server can make them one byte long.
     static let maximumPieceCount = 1024

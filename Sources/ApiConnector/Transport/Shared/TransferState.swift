@@ -50,8 +50,8 @@ struct TransferState {
         case over(Result<Data?, ApiConnectorError>)
     }
 
-    /// The number of bytes of a body read from the socket at once: 256 KiB for a streamed body, otherwise libcurl's 16
-    /// KiB.
+    /// How many bytes of a body libcurl reads from the socket at once: 256 KiB for a streamed body, otherwise libcurl's
+    /// default of 16 KiB.
     ///
     /// libcurl reads once per turn and delivers the data in pieces of 16 KiB. Each turn costs a system call and wakes
     /// the reader.

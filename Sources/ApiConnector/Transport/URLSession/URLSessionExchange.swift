@@ -25,7 +25,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         var head: HTTPURLResponse?
         var body = Data()
         var isChallenged = false
-        /// Receives the bytes after the head of a streamed response was returned.
+        /// Receives the body of a streamed response; nil until the response's head is returned.
         var stream: URLSessionBody?
         /// Writes the request's body if it is streamed.
         var upload: Upload?
