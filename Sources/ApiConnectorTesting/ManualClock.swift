@@ -27,15 +27,15 @@ public final class ManualClock: TimeSource {
         var nextNumber = 0
         var announced: Set<Int> = []
         var watchers: [Watcher] = []
-        /// The first deadline of all watchers.
+        /// The earliest deadline of all watchers.
         ///
         /// One timer serves all of them.
         var limit: DispatchTime?
         var timer: WaitLimit?
 
-        /// Records a watcher's deadline if it is the first.
+        /// Records a watcher's deadline if it is earlier than the recorded one.
         ///
-        /// Returns whether it needs a timer.
+        /// Returns whether the deadline needs a timer.
         mutating func needsTimer(_ deadline: DispatchTime) -> Bool {
             guard deadline < limit ?? .distantFuture else { return false }
             limit = deadline

@@ -9,8 +9,9 @@ struct Stopwatch: Sendable {
     private let timeSource: any TimeSource
     private let start: Duration
 
-    /// Returns nil for the machine's clock, on which the time of a canned response means nothing, and which is
-    /// expensive to read.
+    /// Returns nil for the machine's clock.
+    ///
+    /// On that clock, the time of a canned response means nothing. The clock is also expensive to read.
     init?(_ timeSource: any TimeSource) {
         guard type(of: timeSource) != SystemTimeSource.self else { return nil }
         self.timeSource = timeSource

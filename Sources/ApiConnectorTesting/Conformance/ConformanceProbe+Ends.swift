@@ -54,8 +54,9 @@ extension ConformanceProbe {
         throw CaseFailure(description: "reading did not fail as \(kind)")
     }
 
-    /// Wraps the provider with timeouts of 30 seconds, and advances the clock whenever a task sleeps on it, until the
-    /// call fails.
+    /// Wraps the provider with timeouts, and requires that the call fails with a kind.
+    ///
+    /// Whenever a task sleeps on the clock, the clock is advanced, by up to 30 seconds.
     ///
     /// - Parameter isStreamed: Whether the call must fail after the first chunk of a stream, which is `abc`.
     func demandFailure(

@@ -5,7 +5,9 @@
 package import ApiConnector
 
 extension Data {
-    /// Bytes that each equal their index times a step, modulo 256, so that a test notices a misplaced byte.
+    /// Data in which each byte is its index times `step`, modulo 256.
+    ///
+    /// So a test notices a misplaced byte.
     package static func counting(by step: Int, byteCount: Int) -> Data {
         let period = Data((0..<256).map { UInt8(truncatingIfNeeded: $0 &* step) })
         var data = Data(capacity: byteCount + period.count)

@@ -189,7 +189,7 @@ struct CannedBody: Sendable {
         self.place = place
     }
 
-    /// The path, without the values that the route marks.
+    /// The segments of the path; nil for each segment that contains `{}` in the route's name.
     private static func template(of request: ApiRequest) -> [String?] {
         let segments = Endpoint.segments(of: request.url)
         let name = (request.routeName ?? "").split(separator: "/")

@@ -21,9 +21,9 @@ public import ApiConnector
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
-    /// The key in `responses` of the response that each operation answers with, such as `404` or `4XX`.
+    /// Selects the response of each operation by its key in `responses`, such as `404` or `4XX`.
     ///
-    /// Nil means the first successful response.
+    /// Nil selects the first successful response.
     private let responseKey: String?
 
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.

@@ -41,7 +41,7 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
         return pieces
     }
 
-    /// The first offset after another one.
+    /// The first of the sorted offsets that is greater than `offset`.
     ///
     /// It uses a binary search, because a large body may have many offsets.
     private static func first(in offsets: [Int], after offset: Int) -> Int? {

@@ -94,7 +94,7 @@ extension Fault {
     ]
 }
 
-/// A percentage of the calls with each request.
+/// A percentage that applies to each group of calls with the same request.
 struct FaultShare: Sendable, Hashable {
     let percent: Int
     let seed: UInt64

@@ -54,7 +54,7 @@ extension FaultTest {
         }
     }
 
-    /// Returns a smallest part of a plan with which a test's body still fails.
+    /// Reduces a failing plan to a minimal one with which a test's body still fails.
     ///
     /// If any one of the returned faults is left out, the body succeeds.
     ///
@@ -111,7 +111,7 @@ extension FaultTrial {
 /// Delta debugging (Zeller and Hildebrandt, 2002): leaves out smaller and smaller parts, as long as the rest still
 /// fails.
 ///
-/// - Returns: Items that fail together, but not without any one of them.
+/// - Returns: A minimal list for which `fails` still returns true: if any one item is removed, it returns false.
 func smallestFailing<Item>(_ items: [Item], _ fails: ([Item]) async -> Bool) async -> [Item] {
     var items = items
     var partCount = 2

@@ -77,7 +77,7 @@ struct FaultTrial: Sendable {
 package struct FaultFailure: Error, CustomStringConvertible {
     /// The plan of each failed run.
     ///
-    /// For random faults, it is reduced to a smallest plan that still fails.
+    /// For random faults, it is reduced to a minimal plan that still fails.
     package let plans: [FaultPlan]
 
     /// Each plan as Swift code, with its failure.

@@ -135,7 +135,8 @@ final class SkippingClock: TimeSource {
         Task {
             for alarm in alarms {
                 alarm()
-                // The alarm may have set another alarm instead of ending a wait.
+                // The alarm no longer counts as busy. If it has set another alarm instead of ending a wait, the clock
+                // moves again.
                 self.change { $0.busyCount -= 1 }
             }
         }

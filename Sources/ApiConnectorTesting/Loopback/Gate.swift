@@ -106,8 +106,8 @@ package final class Gate: Sendable {
     }
 
     private func add(_ continuation: CheckedContinuation<Void, any Error>, as id: Int) {
-        // The flag of a canceled task is set before its handler runs. Either this section or the handler takes the lock
-        // second, and it sees what the other one has done.
+        // The flag of a canceled task is set before its handler runs. This section and the handler both take the lock,
+        // and the second of them sees the effect of the first.
         let early: Result<Void, any Error>? = state.withLock { state in
             if state.isOpen { return .success(()) }
             if Task.isCancelled { return .failure(CancellationError()) }

@@ -6,9 +6,10 @@ package import ApiConnector
 
 /// The server's side of one connection, for a script that runs on its own thread.
 ///
-/// Calls block, and must come from one thread. Only `close()` and `reset()` may be called from any thread. Unless its
-/// documentation says otherwise, a call that reads or sends throws ``LoopbackError/peerGone`` if the peer has ended the
-/// connection, and ``LoopbackError/serverStopped`` if the server was stopped. A script does not catch these errors.
+/// Calls block, and must come from one thread. Only `close()`, `reset()` and `abandon()` may be called from any thread.
+/// Unless its documentation says otherwise, a call that reads or sends throws ``LoopbackError/peerGone`` if the peer
+/// has ended the connection, and ``LoopbackError/serverStopped`` if the server was stopped. A script need not catch
+/// these errors.
 package final class LoopbackConnection: Sendable {
     /// The connection's index, counted from 0 in order of acceptance.
     package let index: Int
@@ -179,7 +180,7 @@ package final class LoopbackConnection: Sendable {
 
     /// Closes the connection at once and wakes the script.
     ///
-    /// The server calls it.
+    /// Unlike ``close()``, it does not drop unread bytes first. It may be called from any thread.
     func abandon() {
         socket.close()
     }

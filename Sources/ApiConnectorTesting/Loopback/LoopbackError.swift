@@ -18,7 +18,7 @@ package enum LoopbackError: Error, Hashable {
     /// The peer sent bytes that are not an HTTP/1.1 request.
     case malformedRequest(String)
 
-    /// A wait has timed out; with its subject and duration.
+    /// A wait has timed out. The text names what did not happen and how long the wait was.
     case timedOut(String)
 
     /// A system call failed with this error number.

@@ -104,10 +104,11 @@ package final class LoopbackServer: Sendable {
         acceptor.stop()
     }
 
-    /// Waits until the script of an accepted connection has ended, such as one that waits for its peer to close.
+    /// Waits until the script of an accepted connection has ended.
     ///
-    /// - Parameter index: The index of the connection, counted from 0. A connection that is not accepted yet has not
-    ///   ended.
+    /// - Parameter index: The index of the connection, counted from 0.
+    /// - Throws: `CancellationError` if the task is canceled, ``LoopbackError/timedOut(_:)`` if the limit passes, or
+    ///   immediately if the connection is not accepted yet.
     package func connectionEnded(_ index: Int) async throws {
         guard let end = acceptor.end(of: index) else {
             throw LoopbackError.timedOut("Connection \(index), counted from 0, is not accepted yet")

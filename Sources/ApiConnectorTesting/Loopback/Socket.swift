@@ -8,8 +8,8 @@ package import ApiConnector
 ///
 /// Its calls block, and `close()` wakes them from any thread.
 ///
-/// Only this file depends on the platform. The descriptor is closed after the last call on it has returned. If it were
-/// closed during a blocked call, another socket could get its number.
+/// This file contains nearly all code that depends on the platform. The descriptor is closed after the last call on it
+/// has returned. If it were closed during a blocked call, another socket could get its number.
 package final class Socket: Sendable {
     private struct State {
         var isClosed = false

@@ -74,7 +74,7 @@ final class RecordingEntry: Sendable {
         }
     }
 
-    /// The exchange so far; nil if no answer has begun.
+    /// The exchange so far; nil if it is still waiting for an answer.
     func exchange() throws(FixtureError) -> RecordedExchange? {
         let (exchange, isOver, isTooLarge) = state.withLock { ($0.exchange, $0.isOver, $0.isTooLarge) }
         guard !isTooLarge else {

@@ -12,12 +12,12 @@ public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
         self.maximum = maximum
     }
 
-    /// Exactly this number of times; 0 and less are never.
+    /// Exactly this number of times; zero or a negative number means never.
     public init(integerLiteral value: Int) {
         self.init(exactly: value)
     }
 
-    /// Exactly this number of times; 0 and less are never.
+    /// Exactly this number of times; zero or a negative number means never.
     public init(exactly count: Int) {
         self.init(max(count, 0), max(count, 0))
     }

@@ -28,7 +28,7 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
         )
     }
 
-    /// Releases the answer: to the request that waits for it, or to the next such request.
+    /// Releases the answer: to the request that waits for it, or to the next request that asks for it.
     ///
     /// A second release does nothing.
     public func release(_ response: TestConnectorResponse) {

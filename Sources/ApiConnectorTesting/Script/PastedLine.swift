@@ -7,7 +7,7 @@ import ApiConnector
 /// A line of Swift that declares an answer to a request, to paste into the test.
 ///
 /// The line matches its request. Secrets and parts that a matcher cannot express are left out. In a path, `{secret}`
-/// replaces them.
+/// replaces each segment that contains a secret.
 struct PastedLine: CustomStringConvertible {
     let matcher: RequestMatcher
 

@@ -128,7 +128,7 @@ extension RequestMatcher {
 
     /// The differences between two paths.
     ///
-    /// The more segments are equal, the smaller is the weight of the difference.
+    /// The weight of the difference decreases with the number of equal segments.
     static func pathDifferences(
         _ wanted: [String],
         _ text: String,

@@ -42,7 +42,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
     /// Matches a request that at least one of the matchers matches.
     ///
-    /// If neither matches, the explanation is the one of the matcher that is nearer.
+    /// If neither matches, the explanation is that of the matcher with the smaller differences.
     public func or(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher("\(self).or(\(other))", .or(form, other.form)) { request in
             let these = differences(request), those = other.differences(request)

@@ -81,7 +81,8 @@ extension ScriptEngine {
         exchange.end(.cancelled)
     }
 
-    /// Resumes the calls that wait for running requests, if no request is running.
+    /// Resumes the calls that wait for running requests, if each request has ended or waits for the test, a timeout or
+    /// a cancel.
     func releaseIdleWaiters() {
         for waiter in state.withLock({ $0.open.takeIdleWaiters() }) { waiter.set(()) }
     }

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A script whose engine answers for other code, such as an adapter, and gets its issues.
+/// A script whose engine answers requests for other code, such as an adapter, and records the issues of that code.
 protocol ScriptOwner: Sendable {
     var engine: ScriptEngine { get }
 

@@ -17,8 +17,8 @@ final class BridgedLoad: Sendable {
     private let state = Locked(State())
 
     func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
-        // R7: on Linux, Foundation calls all protocols on one queue, so no work is done here. The task is started under
-        // the lock, so that `stop()` always finds it.
+        // R7: on Linux, Foundation calls every `URLProtocol` on one queue, so no work is done here. The task is started
+        // under the lock, so that `stop()` always finds it.
         state.withLock { state in
             if !state.isStopped { state.work = Task { await run(request, client, entry) } }
         }
@@ -117,7 +117,7 @@ final class BridgedLoad: Sendable {
 
     // MARK: - Time
 
-    /// R7: on Linux a protocol does not learn the session's timeout, so only the request's own timeout is applied.
+    /// R7: on Linux a `URLProtocol` does not learn the session's timeout, so only the request's own timeout is applied.
     ///
     /// As in Foundation, each byte that arrives restarts the timeout. One day or more means no limit.
     private func watch(_ timeout: TimeInterval, on timeSource: any TimeSource) {

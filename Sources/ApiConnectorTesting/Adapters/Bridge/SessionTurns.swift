@@ -7,9 +7,9 @@ import ApiConnector
 /// Runs code while no session of the process adds, looks up or forgets a task.
 ///
 /// Foundation on Linux keeps a session's tasks in a dictionary without a lock, and uses the dictionary on the session's
-/// work queue. But it also looks a task up whenever a protocol calls its client. A lookup from another queue races with
-/// the session's changes, or finds a task that has ended. Both end the process. The work queues of all sessions share
-/// one serial queue (R7), so code on the work queue of this object's own session runs alone.
+/// work queue. But it also looks a task up whenever a `URLProtocol` calls its client. A lookup from another queue races
+/// with the session's changes, or finds a task that has ended. Both end the process. The work queues of all sessions
+/// share one serial queue (R7), so code on the work queue of this object's own session runs alone.
 final class SessionTurns: Sendable {
     #if canImport(FoundationNetworking)
     private let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: InlineQueue())

@@ -38,8 +38,8 @@ final class SeedChannel: Sendable {
     /// It holds the script only during the call, because the script may be released as soon as the message is
     /// acknowledged.
     ///
-    /// - Returns: The reason why a request is refused; an inner nil for any other message; an outer nil if the script
-    ///   was released.
+    /// - Returns: The reason why a request is refused; an inner nil for any other event; an outer nil if the message is
+    ///   not an event, or if the script was released.
     private func note(_ line: String, of program: SeededProgram) throws -> String?? {
         guard case .event(let event) = try SeedMessage.parse(line, as: SeedMessage.FromProgram.self),
             let engine = reference.engine
@@ -146,7 +146,9 @@ extension ScriptEngine {
     /// How often each step of each declaration was given.
     fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.all.map { $0.steps.map(\.givenCount) } } }
 
-    /// The full place, with the file's path, of a place that a program has reported without the path.
+    /// The script's own place that equals a place from a program, because only the script's place has the file's path.
+    ///
+    /// If the script has no such place, it is the program's place.
     fileprivate func place(like other: CodeLocation) -> CodeLocation {
         let known = state.withLock { state in
             state.declarations.all.flatMap { [$0.place] + $0.steps.map(\.place) }

@@ -86,7 +86,7 @@ struct SeedResponse: Codable, Sendable {
     let answer: Answer
     let pause: Duration?
 
-    /// Whether Foundation's encoder wrote a value that the connection's encoder would write differently.
+    /// Whether Foundation's encoder wrote the body, so that the connection's encoder might write it differently.
     let hasFoundationCoding: Bool
 
     /// Makes the value of a response.

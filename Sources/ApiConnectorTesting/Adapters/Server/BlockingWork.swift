@@ -15,7 +15,7 @@ final class BlockingWork: Sendable {
 
     /// Starts the work, and blocks the calling thread until the work has ended.
     ///
-    /// The thread must not belong to the pool of Swift's concurrency.
+    /// The thread must not belong to Swift's cooperative thread pool.
     @available(*, noasync)
     func result<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(ApiConnectorError) -> Value

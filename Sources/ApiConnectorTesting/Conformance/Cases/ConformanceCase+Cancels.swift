@@ -47,8 +47,8 @@ extension ConformanceCase {
         make("ends a canceled call while the body's source is idle, and releases the source", .each(.steps(.silence))) {
             probe in
             let isGone = Eventual<Void>()
-            // Only the transport holds the stream. When a task is canceled between two chunks, the transport must
-            // release the stream, and the case must see that.
+            // Only the transport holds the stream, so the stream terminates when the transport releases it. The
+            // transport must do so when the task is canceled between two chunks.
             let chunks = Locked<AsyncStream<Data>?>(
                 AsyncStream { continuation in
                     continuation.yield(Data("the beginning".utf8))

@@ -61,8 +61,8 @@ struct BodyCheck {
             return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
         }
         if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
-        // A text is checked as one value. If the schema describes an object or an array, the format of the text
-        // is not JSON. Such a text is not parsed, so it is not checked.
+        // A text is checked as one scalar value. If the schema describes an object or an array, the text has a format
+        // that this checker cannot parse, so the text is not checked.
         guard type.type == "text", !type.isEventStream, let text = String(validating: body, as: UTF8.self)
         else { return [] }
         guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {

@@ -76,7 +76,7 @@ struct DocumentedPath: Sendable {
         switch piece {
         case .literal(let literal):
             if text.hasPrefix(literal) { return read(rest, text.dropFirst(literal.count), &values) }
-            // The document may contain a character unencoded that the request percent-encodes.
+            // The request may percent-encode a character that the document writes unencoded.
             let decoded = text.removingPercentEncoding ?? String(text)
             return decoded.hasPrefix(literal) && read(rest, decoded.dropFirst(literal.count), &values)
         case .parameter(let name):

@@ -34,11 +34,12 @@ struct EventSchema {
     private func data(of event: [String: String], _ schema: JSONNode?) -> JSONValue {
         let text = event["data"] ?? ""
         let json = JSONValue(parsing: Data(text.utf8))
-        // A text is rarely documented as JSON, so JSON is the nearest value.
+        // If the schema accepts neither, the first value is used. That is the JSON, because data that is valid JSON is
+        // rarely documented as plain text.
         return values.choose((json.map { [$0] } ?? []) + [.string(text)], schema)
     }
 
-    /// The schema of the JSON in the data of an event, whose `data` is a text; nil if the document has no such schema.
+    /// The schema of the JSON in an event's `data` member, which is a string; nil if the document has no such schema.
     func content(of event: JSONValue) -> JSONNode? {
         content(of: event, item, depth: 0)
     }

@@ -62,7 +62,8 @@ struct TextValues {
 
     // MARK: - Parts of schemas
 
-    /// The schema of a member: the one that names the member, or else that of additional members; nil without both.
+    /// The schema of a member: the one that names the member, or else that of additional members; nil if there is
+    /// neither.
     func property(_ name: String, of schema: JSONNode) -> JSONNode? {
         find(schema) { $0["properties"]?[name] } ?? part("additionalProperties", of: schema)
     }

@@ -49,8 +49,8 @@ final class JSONDocument: Sendable {
             switch value {
             case .object(let members):
                 if let name = members["$anchor"]?.string, anchors[name] == nil { anchors[name] = steps }
-                // The values of these keywords are not schemas. The order matters only if an anchor repeats, which is
-                // an error of the document: each run then uses the same one.
+                // The values of `const` and `enum` are not schemas. The members are sorted for a document that wrongly
+                // defines an anchor twice: each run then uses the same definition.
                 stack += members.filter { $0.key != "const" && $0.key != "enum" }
                     .sorted { $0.key > $1.key }
                     .map { ($0.value, steps + [$0.key]) }

@@ -6,8 +6,9 @@ import ApiConnector
 
 /// Checks JSON against a schema of JSON Schema draft 2020-12 or of OpenAPI 3.0.
 ///
-/// It ignores what it does not support: `$dynamicRef`, `$id`, references to other documents, `$vocabulary`,
-/// `contentSchema`, patterns that Swift's `Regex` cannot parse, and each `format` that ``SchemaFormat`` does not have.
+/// It ignores what it does not support: `$dynamicRef`, `$id`, `$vocabulary`, `contentSchema`, patterns that Swift's
+/// `Regex` cannot parse, and each `format` other than `int32`, `int64` and those of ``SchemaFormat``. A reference to
+/// another document is a violation.
 struct SchemaChecker {
     /// The version of the rules for schemas.
     enum Dialect {

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The formats that are checked.
+/// The formats of strings that are checked.
 enum SchemaFormat: String {
     case dateTime = "date-time"
     case date, uuid, ipv4, byte

@@ -66,7 +66,7 @@ enum HARWriter {
             headers: pairs(exchange.answerHeaders),
             body: hasBody ? exchange.answer : nil,
             mediaType: exchange.answerMediaType?.description,
-            // In HAR, -1 means an unknown size. A reader would take it for no body, so the size is 1.
+            // In HAR, -1 means an unknown size, which a reader may take for an empty body. So the size is 1.
             size: exchange.end == .unknown ? 1 : exchange.answer.count,
             bodySize: exchange.answer.count,
             chunks: hasBody

@@ -164,8 +164,8 @@ struct LocatedJSONParser {
         let start = index
         index += 1
         var text: [UInt8] = []
-        // The index of the next quote. The quote is searched again only after an escaped quote, because a body may be
-        // full of escapes.
+        // The index of the next quote. It is searched for again only after an escaped quote, because a body may be full
+        // of escapes.
         var nearest = first(UInt8(ascii: "\""), before: end)
         while let quote = nearest {
             let stop = first(UInt8(ascii: "\\"), before: quote) ?? quote

@@ -154,7 +154,9 @@ struct SecretFinder {
 }
 
 extension FoundSecret {
-    /// The password in the credentials of `Basic`, because the password may also occur elsewhere.
+    /// The password in `Basic` credentials.
+    ///
+    /// It is a separate secret, because it may also occur elsewhere.
     var basicPassword: FoundSecret? {
         BasicCredentials.secret(in: value).map {
             FoundSecret(range: range, value: $0, kind: "password", isNumber: false)
