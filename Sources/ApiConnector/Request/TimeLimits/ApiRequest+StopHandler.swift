@@ -16,8 +16,8 @@ extension ApiRequest {
     ///   - operation: The wait.
     ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
     ///     these bytes, and then calls `completion` once. It runs before a timeout or the deadline ends the wait or the
-    ///     response's body, because bytes may be pending after a suspension or on a busy machine. The limit is applied
-    ///     at the latest one second later. With nil, the default, a limit ends the wait immediately.
+    ///     response's body, because bytes may be pending after a suspension or on a busy machine. With nil, the
+    ///     default, a limit ends the wait immediately.
     ///   - onStop: Ends the wait.
     public func withStopHandler<Value>(
         _ operation: () async -> Value,

@@ -181,9 +181,6 @@ final class AttemptWatch: Sendable {
 
     private var stall: Duration? { timeouts.stall }
 
-    /// How long a transport may take to read pending bytes.
-    private static let pendingLimit = Duration.seconds(1)
-
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.reachLimit(ApiConnectorError(kind, detail)) }
         let isOver = state.withLock { state in
@@ -212,7 +209,9 @@ final class AttemptWatch: Sendable {
         }
         guard isCurrent else { return }
         guard let readPending, isSilent() else { return endSilence() }
-        read(readPending) { [weak self] in self?.endSilence() }
+        // Bytes may be pending: when a suspended process continues, its timers fire and its sockets become readable at
+        // the same moment.
+        readPending { [weak self] in self?.endSilence() }
     }
 
     /// Whether the time without progress has reached the limit.
@@ -244,20 +243,7 @@ final class AttemptWatch: Sendable {
     /// Ends the waits, after pending bytes are read: they may be the end of the response.
     private func reachLimit(_ error: ApiConnectorError) {
         guard let readPending = state.withLock({ $0.readPending }) else { return stop(error) }
-        read(readPending) { [weak self] in self?.stop(error) }
-    }
-
-    /// Reads pending bytes, and then applies a limit.
-    ///
-    /// Bytes may be pending: when a suspended process continues, its timers fire and its sockets become readable at the
-    /// same moment. The limit is applied after ``pendingLimit`` in any case. So a transport that does not call its
-    /// completion cannot disable the limit.
-    private func read(_ readPending: ReadPending, then applyLimit: @escaping @Sendable () -> Void) {
-        let entry = timers.add(at: timers.timeSource.now + Self.pendingLimit, applyLimit)
-        readPending { [timers] in
-            timers.remove(entry)
-            applyLimit()
-        }
+        readPending { [weak self] in self?.stop(error) }
     }
 
     private func stop(_ error: ApiConnectorError) {

@@ -46,21 +46,6 @@ import Testing
         #expect(kinds.withLock { $0 } == [limit.kind])
     }
 
-    @Test(arguments: LateLimit.allCases)
-    func aTransportThatNeverCallsItsCompletionDoesNotDisableALimit(_ limit: LateLimit) {
-        let clock = SynchronousClock()
-        let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
-        let kinds = Locked<[ApiConnectorError.Kind]>([])
-        _ = watch.attach(limitsSilence: true) { _ in
-        } _: { error in
-            kinds.withLock { $0.append(error.kind) }
-        }
-        clock.advance(to: .seconds(60))
-        #expect(kinds.withLock { $0 } == [])
-        clock.advance(to: .seconds(61))
-        #expect(kinds.withLock { $0 } == [limit.kind])
-    }
-
     /// The bytes were the end of the response.
     @Test(arguments: LateLimit.allCases)
     func stopsNoWaitThatEndedWithItsPendingBytes(_ limit: LateLimit) {
