@@ -103,7 +103,7 @@ import TracingAdapter
         #expect(metrics.timers(label: "http.client.request.time_in_queue").isEmpty)
     }
 
-    /// A transport that has measured everything, or fails after it.
+    /// A transport that reports a value for every measurement, and then returns a response or fails.
     private struct Measured: DataRequestType {
         var error: ApiConnectorError?
 

@@ -6,7 +6,8 @@ public import ApiConnector
 
 /// A request of a session.
 ///
-/// Unchecked like Alamofire's class, because the class is not final. Its properties are constant and `Sendable`.
+/// The class is `@unchecked Sendable`, like Alamofire's class, because it is not final. Its properties are constant and
+/// `Sendable`.
 public class DataRequest: @unchecked Sendable {
     private let convertible: any URLRequestConvertible
     private let answer: Session.Answer

@@ -10,7 +10,8 @@ public import ApiConnector
 
 /// Alamofire's session, which returns a canned response here.
 ///
-/// Unchecked like Alamofire's class, because the class is open. Its properties are constant and `Sendable`.
+/// The class is `@unchecked Sendable`, like Alamofire's class, because it is open. Its properties are constant and
+/// `Sendable`.
 open class Session: @unchecked Sendable {
     /// The stub's response.
     ///

@@ -30,7 +30,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("no URL") }
         var configuration = CurlConfiguration()
-        // The bundle is named here, so that an additional connection does not read the system's bundle.
+        // The bundle is set here, so that an additional connection does not read the system's bundle.
         configuration.certificateAuthorityFile = ProcessInfo.processInfo.environment[SYSTEM_BUNDLE_VARIABLE]
             .map { URL(filePath: $0) }
         let providers = (0..<loops).map { _ in CurlProvider(configuration: configuration) }

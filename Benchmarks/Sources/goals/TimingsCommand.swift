@@ -11,7 +11,7 @@ import SystemBundle
 ///
 /// Each call reads the times of its response.
 ///
-/// The environment makes both trust the server.
+/// Because of the process's environment, both providers trust the server.
 struct TimingsCommand: AsyncParsableCommand {
     /// The ratios of each pair: with times to without.
     struct Reading: Codable {
@@ -72,7 +72,7 @@ struct TimingsCommand: AsyncParsableCommand {
         guard let scheme = HTTPScheme(rawValue: scheme) else { throw ValidationError("no scheme") }
         var configuration = CurlConfiguration()
         configuration.measuresTimes = measuresTimes
-        // Named here, so that an additional connection does not read the system's bundle.
+        // The bundle is set here, so that an additional connection does not read the system's bundle.
         configuration.certificateAuthorityFile = ProcessInfo.processInfo.environment[SYSTEM_BUNDLE_VARIABLE]
             .map { URL(filePath: $0) }
         let provider = CurlProvider(configuration: configuration)

@@ -6,7 +6,8 @@ package import Foundation
 
 /// The document from which the client in `Generated` is generated.
 package enum BlogDocument {
-    /// The folder with the document, the generator's configuration and the client, where this program was built.
+    /// The source folder with the document, the generator's configuration and the client, on the machine that built
+    /// this program.
     package static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
     /// Writes the document to a new folder, calls a closure with the file, and removes the folder.

@@ -6,7 +6,7 @@ import FlyingFox
 import Foundation
 import Synchronization
 
-/// The orders of the post on decoupling.
+/// The orders of the blog post on decoupling.
 ///
 /// A refusal is a list of JSON:API error objects, one for each reason.
 final class OrdersBackend: Backend {

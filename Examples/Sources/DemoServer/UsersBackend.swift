@@ -6,7 +6,7 @@ import FlyingFox
 import Foundation
 import Synchronization
 
-/// The users of the post on a simple API client: one endpoint, two methods, and an envelope in every response.
+/// The users of the blog post on a simple API client: one endpoint, two methods, and an envelope in every response.
 ///
 /// As in such backends, errors have status 200. Only the envelope shows that they are errors.
 final class UsersBackend: Backend {

@@ -22,8 +22,8 @@ package enum BlogGenerator {
 extension Walk {
     /// Walks through the blog with a client that was generated from the blog's OpenAPI document.
     ///
-    /// First generates the client and compares it with this program's client, if there is a generator. In the end, checks
-    /// a canned response that violates the document.
+    /// First generates the client and compares it with this program's client, if there is a generator. In the end,
+    /// checks a canned response that violates the document.
     package func document(
         of server: (host: String, port: Int),
         over provider: some DataRequestType,

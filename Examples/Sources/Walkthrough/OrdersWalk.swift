@@ -6,7 +6,7 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Walks through the orders of the post on decoupling: one outcome for each of the three states.
+    /// Walks through the orders of the blog post on decoupling: one outcome for each of the three states.
     package func orders(_ environment: BackendEnvironment, over provider: some DataRequestType) async {
         let provider = JournalingProvider(provider, journal: journal)
         let orders = OrderService(environment: environment, provider: provider)

@@ -46,7 +46,7 @@ extension Walk {
     ///   - transport: The transport that sends the requests.
     ///   - count: The number of calls.
     ///   - isStandard: Whether to wrap the transport in the standard composition.
-    ///   - environment: A stock without earlier requests.
+    ///   - environment: A stock that has not received any requests.
     @discardableResult
     package func resilience(
         over transport: some DataRequestType,

@@ -6,8 +6,8 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Walks through the users of the post on a simple API client: one endpoint, two methods, and errors with status
-    /// 200.
+    /// Walks through the users of the blog post on a simple API client: one endpoint, two methods, and errors with
+    /// status 200.
     package func users(_ environment: BackendEnvironment, over provider: some DataRequestType) async {
         let users = UserConnection(
             environment: environment,

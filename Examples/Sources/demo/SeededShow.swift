@@ -11,7 +11,7 @@ import Walkthrough
 
 /// `demo --seeded`: an app that was launched with a seed.
 ///
-/// Without a seed in the environment, it is the test that launches the app.
+/// Without a seed in the environment, this program acts as the test, and launches itself as the app.
 struct SeededShow {
     private static let app = CommandLine.arguments.first ?? "demo"
 

@@ -30,7 +30,7 @@ struct ServerOptions: ParsableArguments {
 
     /// Passes the given server to the closure, or runs a server while the closure runs.
     ///
-    /// The port is free by default.
+    /// By default, the server uses a free port.
     func use(port: UInt16 = 0, _ body: (ServerLocation) async throws -> Void) async throws {
         if let server {
             try await body(server)

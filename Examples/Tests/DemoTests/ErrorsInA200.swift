@@ -9,8 +9,8 @@ import Backends
 import Foundation
 import Testing
 
-/// How to test a client whose backend wraps its responses, as in the post on a simple API client: one endpoint with two
-/// methods, common header fields, and errors with status 200.
+/// How to test a client whose backend wraps its responses, as in the blog post on a simple API client: one endpoint
+/// with two methods, common header fields, and errors with status 200.
 @Suite(.scripted) struct ErrorsInA200 {
     private let ada = User(userId: "42", name: "Ada", email: "ada@example.com", description: "Counts")
 

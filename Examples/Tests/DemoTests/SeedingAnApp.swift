@@ -60,7 +60,7 @@ struct SeedingAnApp {
 
 /// The result of a test whose program misbehaves.
 ///
-/// The suite has no scope, because the scripts should have issues.
+/// The suite does not have the trait `.scripted`, because its scripts should have issues.
 @Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(10)))
 struct JudgingASeededApp {
     @Test func anErrorThatTheAppHidesIsAnIssue() async throws {

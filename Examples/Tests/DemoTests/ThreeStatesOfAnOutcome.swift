@@ -9,8 +9,8 @@ import Backends
 import Foundation
 import Testing
 
-/// How to test a service in each state of its outcome, as in the post on decoupling: a spy for the requests, and canned
-/// providers that succeed, report errors and fail.
+/// How to test a service in each state of its outcome, as in the blog post on decoupling: a spy for the requests, and
+/// canned providers that succeed, report errors and fail.
 @Suite(.scripted) struct ThreeStatesOfAnOutcome {
     private let request = OrderRequest(customerId: "c1", itemNumber: "A-1", quantity: 2)
     private let order = Order(orderId: "123", customerId: "c1", itemNumber: "A-1", quantity: 2)

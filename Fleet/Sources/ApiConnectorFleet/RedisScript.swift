@@ -21,8 +21,8 @@ import Foundation
 /// | `b` | a token bucket | until the bucket is full and not on hold |
 /// | `p` | the places of a concurrency limit | until the last owner's places expire |
 ///
-/// Versions and numbers never decrease. Redis keeps them for the processes that have read them. New ones are times, so
-/// that they continue to grow after Redis has lost its data.
+/// Versions and numbers never decrease. Redis keeps them for the processes that have read them. A new version or number
+/// is at least the current time. So the values continue to grow even after Redis has lost its data.
 struct RedisScript: Sendable {
     let text: Data
     /// The name of the script in Redis.
@@ -75,7 +75,7 @@ struct RedisScript: Sendable {
             """
     )
 
-    /// Replaces a record, and returns the new version, or -1.
+    /// Replaces a record, and returns the new version, or -1 if the record has another version than the argument.
     ///
     /// Arguments: the version, the lifetime (0 for none), and the data unless it is removed.
     static let replace = RedisScript(
@@ -102,7 +102,7 @@ struct RedisScript: Sendable {
             """
     )
 
-    /// Acquires a lease, and returns its number, or -1.
+    /// Acquires a lease, and returns its number, or -1 if another owner has the lease.
     ///
     /// Arguments: the owner, the duration.
     static let acquire = RedisScript(

@@ -15,7 +15,7 @@ struct ConcurrencyProof {
     /// The least number of calls.
     let callCount: Int
     let load: Load
-    /// How often a process renews its places, in milliseconds.
+    /// The interval at which a process renews its places, in milliseconds.
     let refreshInterval: Int
 
     /// The processes that survive have more callers than this.

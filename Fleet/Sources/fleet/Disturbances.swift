@@ -26,7 +26,7 @@ struct Disturbances {
 
     /// Disturbs Redis.
     ///
-    /// - Returns: The periods in which a process may not know the state in Redis.
+    /// - Returns: The periods in which some processes might not know the state in Redis.
     func carryOut(on redis: Redis, _ arrivals: Arrivals) async throws -> [Period] {
         let limit = ContinuousClock.now + .seconds(60)
         while arrivals.count == 0, ContinuousClock.now < limit { try await Task.sleep(for: .milliseconds(1)) }
@@ -48,7 +48,7 @@ struct Disturbances {
         try await disturb(at: flushTime, "flushed") { try redis.run("-n 1 flushall") }
         let flush = periods.removeLast()
         // After failures, a process waits 1, 2, 4 … seconds before it asks again. So after an outage, it asks again
-        // within the duration of the outage and one second. One more second is for the operation.
+        // after at most the duration of the outage plus one second. One more second is for the operation.
         return periods.map { $0.lowerBound..<$0.upperBound + UInt64($0.count) + 2_000_000_000 } + [flush]
     }
 }

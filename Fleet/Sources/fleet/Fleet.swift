@@ -61,7 +61,7 @@ struct Fleet: AsyncParsableCommand {
             if quick { load.rate = 1000 }
             return [("\(callCount) calls, one limit in Redis", LimitProof(callCount: callCount, load: load).run)]
         case .disturbedLimit:
-            // The rate is far below the speed of the machine, and the slack is small compared with it. Otherwise
+            // The rate is far below the speed of the machine, and the slack is small compared with the rate. Otherwise,
             // processes that do not share the limit would not exceed the bounds.
             load.rate = quick ? 500 : 1000
             load.batchCount = 20

@@ -13,8 +13,8 @@ import Servers
 struct SessionProof {
     let expiryCount: Int
     let load: Load
-    /// In this number of refreshes, one process is killed before the answer, one after the answer, and on average one
-    /// at any moment; 0 kills none.
+    /// Per this number of refreshes, the server kills one process before its answer and one after its answer. On
+    /// average, one more process is killed at a random time. 0 kills none.
     var killShare = 0
     /// The server answers a refresh only after it has refused calls of this number of processes.
     var waitingCount = 0
@@ -91,7 +91,8 @@ struct SessionProof {
 
     /// Stops, restarts and flushes Redis, each at a moment at which no process refreshes.
     ///
-    /// If a process cannot store the result of its refresh, the others use the old refresh token.
+    /// During a refresh, a process might be unable to store the new session, and the others would use the old refresh
+    /// token.
     private func disturb(_ redis: Redis, _ server: TokenServer, _ suspension: Duration) async throws -> [String] {
         var problems: [String] = []
         func wait(_ condition: () -> Bool) async throws {
@@ -112,7 +113,7 @@ struct SessionProof {
             }
             server.resumeExpiries()
         }
-        /// Suspends Redis until the token has expired, and for a time.
+        /// Suspends Redis until the token has expired, and then for the duration.
         func suspend(for duration: Duration) async throws {
             let count = server.counts.refreshCount
             try redis.suspend()

@@ -32,7 +32,7 @@ final class TokenServer: Sendable {
         var refusedProcesses: Set<pid_t> = []
     }
 
-    /// When a process is killed that refreshes the session.
+    /// When the process that refreshes the session is killed.
     private enum Kill {
         case before, after, never
     }
@@ -60,8 +60,8 @@ final class TokenServer: Sendable {
 
     /// - Parameters:
     ///   - expiryCount: How often the access token expires.
-    ///   - killShare: In this number of refreshes, one process is killed before the answer, and one after the answer;
-    ///     0 kills none.
+    ///   - killShare: Per this number of refreshes, the server kills one process before its answer and one after its
+    ///     answer; 0 kills none.
     ///   - processCount: A refresh is answered only after calls of this number of processes were refused.
     init(expiryCount: Int, killShare: Int, processCount: Int) {
         self.expiryCount = expiryCount

@@ -14,7 +14,8 @@ struct Windows {
     let times: [UInt64]
     let disturbances: [Disturbances.Period]
 
-    /// The half-open window of a length that is nearest to its bound, or that exceeds it most; nil if there is none.
+    /// Of the half-open windows with this length, the one with the highest count relative to its bound; nil if there is
+    /// no window.
     ///
     /// The windows are between the first and the last call. If the calls took less than the length, there is one
     /// window.
@@ -39,7 +40,8 @@ struct Windows {
             }
         }
         for (index, time) in times.enumerated() {
-            // The windows that end with a call, and the window that begins with the first of its calls.
+            // For each call, the window that ends with it, and the window that begins with the first call of that
+            // window.
             while times[first] + length <= time { first += 1 }
             let end = time + 1
             look(at: (end > length ? end - length : 0)..<end, index - first + 1)

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// A line for a `Script` that answers a request as the server did, to paste into a test.
 ///
-/// The matchers omit query items, path segments and body fields in which secrets were replaced. A comment above the line
-/// says how the answer differs from the server's.
+/// The matchers omit query items, path segments and body fields in which secrets were replaced. A comment above the
+/// line says how the answer differs from the server's.
 struct CannedLine {
     let text: String
 
@@ -60,7 +60,7 @@ struct CannedLine {
     private static func bodyMatcher(_ body: ArchivedExchange.Body) -> String? {
         guard !body.isTruncated, !body.bytes.isEmpty else { return nil }
         if body.mediaType?.subtype == MediaType.form.subtype { return formMatcher(body.bytes) }
-        // The boundary of a multipart body is another one the next time.
+        // A multipart body has a new boundary in each request.
         if body.mediaType?.type == "multipart" { return nil }
         if let value = try? JSONDecoder().decode(JSONValue.self, from: body.bytes) {
             return value.literal.map { ".json(\($0))" }
@@ -107,7 +107,7 @@ struct CannedLine {
             let headers = Self.headers(exchange)
             comment = Self.comment(exchange)
             if let failure {
-                // The body breaks off after its last byte.
+                // The canned response fails after the last byte that was recorded.
                 text =
                     ".data(\(data), status: \(status.rawValue)\(headers))"
                     + ".failing(.afterByteCount(\(body.count)), with: \(failure))"
@@ -154,7 +154,7 @@ struct CannedLine {
             }
         }
 
-        /// Whether the caller left a body of which nothing is missing.
+        /// Whether the body is complete, although the caller did not read it to its end.
         private static func isWhole(_ body: ArchivedExchange.Body, of exchange: ArchivedExchange) -> Bool {
             let hasNone = exchange.method == .head || [204, 304].contains(exchange.status?.rawValue)
             return hasNone || body.byteCount.map { exchange.responseHeaders[.contentLength] == "\($0)" } == true
@@ -197,10 +197,10 @@ struct CannedLine {
 }
 
 extension JSONValue {
-    /// The value as a Swift literal, without the fields of objects that a literal cannot express; nil if it cannot express
-    /// the value.
+    /// The value as a Swift literal, without the fields of objects that a literal cannot express; nil if a literal
+    /// cannot express the value.
     ///
-    /// It cannot express a replaced secret, nor a number of too many digits.
+    /// It cannot express a replaced secret, or a number with too many digits.
     fileprivate var literal: String? {
         switch self {
         case .null: return "nil"

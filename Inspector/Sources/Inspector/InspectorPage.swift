@@ -13,7 +13,7 @@ struct InspectorPage: HTTPHandler {
     let token: String
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // The server's own path has no trailing slash.
+        // The property `request.path` of FlyingFox has no trailing slash, so the path is read from the target.
         var path = request.target.path().split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
             String.init
         )

@@ -87,7 +87,7 @@ public struct Generator {
 
     /// Chooses the names of the whole document, and then selects the operations.
     ///
-    /// So a part has the same names, types and files as in the whole.
+    /// So a selection of operations has the same names, types and files as the whole document.
     private func plan() throws(DocumentError) -> Plan {
         let warnings = Warnings()
         let specification = SpecificationReader(documents: documents, warnings: warnings)
@@ -97,7 +97,7 @@ public struct Generator {
         let apiName = configuration.name ?? Self.name(of: documents.root)
         let selected = operations.filter { configuration.selects($0) }
         let isPart = selected.count < operations.count
-        // The warnings of a part are those of its own operations.
+        // The warnings are only those of the selected operations.
         if isPart {
             let schemas = SchemaReader(documents, warnings)
             var planner = Planner(schemas, specification, configuration, apiName: apiName)

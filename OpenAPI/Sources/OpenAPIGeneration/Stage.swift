@@ -32,8 +32,8 @@ public enum Stage: Sendable, Hashable, CustomStringConvertible {
 
     /// The text to print for the stage; empty if a log gets no line for it.
     ///
-    /// - Parameter isTerminal: Whether the text is for a terminal, where it replaces the previous text. Otherwise, it is
-    ///   a line of a log.
+    /// - Parameter isTerminal: Whether the text is for a terminal, where it replaces the previous text. Otherwise, it
+    ///   is a line of a log.
     public func text(isTerminal: Bool) -> String {
         if isTerminal { return Self.clearing + description }
         return isInLog ? description + "\n" : ""

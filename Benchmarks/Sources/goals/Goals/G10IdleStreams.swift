@@ -8,7 +8,7 @@ import MicroCases
 
 /// A thousand idle streams on one provider, with requests at the same time.
 ///
-/// Both run in their own process.
+/// The streams and the requests run together in a child process.
 struct G10IdleStreams: Goal {
     let number = "G10"
     let title = "1,000 idle streams on one SystemProvider"

@@ -13,8 +13,9 @@ import MicroCases
 ///   not.
 /// - Archive and inspector: canned responses, as in G3. Without an archive, the wrapper has nothing to do.
 ///
-/// Both take turns in pairs. A check is met if the median of the cost is at most its goal. The line has the interval of
-/// the median: if its upper end is at most the goal, too, the run proves that the goal is met.
+/// In each pair of turns, one turn is with the measured part and one without it. A check is met if the median of the
+/// cost is at most its goal. The line has the interval of the median: if its upper end is at most the goal, too, the
+/// run proves that the goal is met.
 struct G18Timings: Goal {
     let number = "G18"
     let title = "times, an archive and an inspector"
@@ -121,7 +122,8 @@ struct G18Timings: Goal {
             ("inspector off", 0.1, { keep(try await off.value()) }),
             ("archive", 10, { keep(try await archived.value()) }),
             ("inspector", 10, { keep(try await inspected.value()) }),
-            // No goal, because the processor time of the page and of its reader is included, which no call waits for.
+            // This line has no goal. It includes the processor time of the page and of its reader, but no call waits
+            // for them.
             ("inspector with a reader", nil, { keep(try await read.value()) }),
         ]
         for wrapper in wrappers {

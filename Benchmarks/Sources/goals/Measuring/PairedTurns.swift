@@ -13,7 +13,8 @@ enum PairedTurns {
 
     /// Measures pairs until the interval of each figure's median is narrow, but at most four times the planned number.
     ///
-    /// The end depends only on the width of the intervals, not on their place, so it favors no result.
+    /// When the measurement ends depends only on the width of the intervals, not on their position. So the end favors
+    /// no result.
     ///
     /// - Parameters:
     ///   - width: The width of a narrow interval.
@@ -39,7 +40,7 @@ enum PairedTurns {
     }
 }
 
-/// The interval that has the median of a distribution in 95 % of all runs, by the sign test.
+/// The interval that contains the median of a distribution in 95 % of all runs, by the sign test.
 ///
 /// It assumes no distribution, so it also applies to the figures of a busy machine.
 struct MedianInterval: Equatable {

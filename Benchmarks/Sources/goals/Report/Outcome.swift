@@ -10,7 +10,7 @@ struct Outcome: Codable, Sendable {
     let title: String
     private(set) var figures: [Figure] = []
     private(set) var checks: [Check] = []
-    /// The issues that would build the missing parts.
+    /// The issues for the missing parts.
     private(set) var notBuilt: [String]
 
     init(goal: String, title: String, notBuilt: [String] = []) {
@@ -32,7 +32,7 @@ struct Outcome: Codable, Sendable {
 
     /// The status: `met`, `short`, `not built` or `not measured`.
     ///
-    /// If parts are missing, it names the issues that would build them.
+    /// If parts are missing, it names their issues.
     var status: String {
         let missing = notBuilt.isEmpty ? "" : "not built (\(notBuilt.joined(separator: ", ")))"
         if isShort { return "short" + (missing.isEmpty ? "" : ", in part \(missing)") }

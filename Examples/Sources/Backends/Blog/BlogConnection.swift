@@ -49,7 +49,7 @@ package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
 }
 
 extension BlogConnection where Provider: DefaultDataRequestType {
-    /// Makes a connection with a provider of the type.
+    /// Makes a connection with a new provider of type `Provider`.
     package init(environment: BlogEnvironment) {
         self.init(environment: environment, provider: Provider())
     }

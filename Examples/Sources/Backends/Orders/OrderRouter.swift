@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The orders of the post on decoupling: every response is `{"data": …}` or `{"errors": […]}`, as in JSON:API.
+/// The orders of the blog post on decoupling: every response is `{"data": …}` or `{"errors": […]}`, as in JSON:API.
 package enum OrderRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
     package typealias EnvelopeType = JSONAPIEnvelope<JSONAPIError>

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The order service of the post on decoupling.
+/// The order service of the blog post on decoupling.
 ///
 /// It holds a connection and does not conform to the connection's protocol, so that only these calls are possible.
 package struct OrderService<Provider: DataRequestType>: Sendable {

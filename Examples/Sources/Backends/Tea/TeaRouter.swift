@@ -9,7 +9,7 @@ package enum TeaRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
     case menu
-    /// The first byte comes after a time.
+    /// The server sends the first byte after this time.
     case slow(milliseconds: Int)
     /// Two of three requests get a 503.
     case busy

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The API class of the post on a simple API client.
+/// The API class of the blog post on a simple API client.
 ///
 /// Its methods return an outcome: switch on it, or call `get()` to get the value or throw an error.
 package struct UserConnection<Provider: DataRequestType>: ApiConnectionType {

@@ -12,7 +12,8 @@ struct Exchange {
     var responses: [String: Set<String>] = [:]
     /// The alternatives of credentials.
     ///
-    /// Each alternative is a set of schemes, and of schemes with a scope.
+    /// Each alternative is a set of texts: the name of each scheme, and for each required scope, the scheme's name with
+    /// the scope.
     var security: Set<Set<String>> = []
     var servers: [String] = []
     var isDeprecated = false

@@ -92,7 +92,8 @@ extension SchemaReader {
         return nil
     }
 
-    /// An open set of the values of some schemas; a scalar if the values do not form a set.
+    /// The type for the listed values of some schemas: an open set of strings or of integers, or otherwise a type such
+    /// as `Bool` or JSON.
     func enumeration(_ nodes: [Node], of node: Node, into declaration: Declaration) -> OptionalType {
         var values: [(node: Node, title: String?, documentation: String?)] = []
         for node in nodes {

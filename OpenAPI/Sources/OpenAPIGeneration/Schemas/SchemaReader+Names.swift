@@ -73,7 +73,7 @@ extension SchemaReader {
             named.insert(ObjectIdentifier(declaration))
         }
         for declaration in top where !named.contains(ObjectIdentifier(declaration)) {
-            // A new name of the schema is not for its copies.
+            // A rename of a schema does not apply to its copies.
             declaration.name = name(declaration.isCopy ? "" : declaration.node.key, declaration.wantedName)
         }
         let all = names.all

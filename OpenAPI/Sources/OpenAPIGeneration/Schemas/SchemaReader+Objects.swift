@@ -50,7 +50,7 @@ extension SchemaReader {
         }
     }
 
-    /// The place of an inline type of `home`: beside `home`, because `home` itself may not be generated.
+    /// The place of an inline type of `home`: beside `home`, because `home` itself might not be generated.
     private func place(_ name: String, beside home: Declaration) -> Place {
         if let parent = home.parent { return .nested(parent, name) }
         return .top(home.wantedName + "Value", owner: home.owner)

@@ -3,11 +3,11 @@
 // MIT License, see LICENSE.
 
 // The types of merge patches (RFC 7396). A member that is null is deleted, so each member that is not required can be
-// null, also where its schema does not allow null. This includes the members of inner objects, but not of the objects in
-// arrays, because a patch replaces an array as a whole.
+// null, also where its schema does not allow null. This includes the members of inner objects, but not of the objects
+// in arrays, because a patch replaces an array as a whole.
 
 extension SchemaReader {
-    /// The type of a patch of values of a type.
+    /// The type of a merge patch for values of a type.
     ///
     /// An inline schema of the request body is changed. A component gets its own type, because other bodies use it too.
     func mergePatch(of type: TypeUse, for router: RouterPlan) -> TypeUse {

@@ -79,7 +79,7 @@ struct Assembly {
             onProgress(.source(files.count + 1))
             files += self.files(of: router)
         }
-        // A type for patches is in the file of the first router that uses it, which can be outside a part.
+        // A patch type is in the file of the first router that uses it. This router might have no selected operation.
         for (owner, models) in Dictionary(grouping: used, by: \.owner) {
             guard let owner else { continue }
             files += self.files(of: models, named: "Models/\(owner)Models")
@@ -89,7 +89,8 @@ struct Assembly {
 
     /// The files of models, each in the folder of its module.
     ///
-    /// All models of the document are split, so that each model of a part is in the same file as in the whole.
+    /// All models of the document are distributed, also those that are not generated. So the file of a model does not
+    /// depend on the selected operations.
     private func files(of declarations: [Declaration], named name: String) -> [Generator.File] {
         Dictionary(grouping: declarations) { modules.folder(of: $0) }.flatMap { folder, members in
             let pieces = members.sorted { $0.name < $1.name }.map { declaration in
@@ -174,7 +175,8 @@ struct Assembly {
         var writer = SourceWriter()
         routerWriter.write(router, to: &writer)
         let type = writer.lines.joined(separator: "\n")
-        // The whole router is split, so that each function of a part is in the same file as in the whole.
+        // All functions of the router are distributed, also those that are not generated. So the file of a function
+        // does not depend on the selected operations.
         let pieces = (router.whole ?? router).functions.map { function in
             var writer = SourceWriter()
             routerWriter.write([function], of: router, to: &writer)
@@ -198,16 +200,16 @@ struct Assembly {
         return files
     }
 
-    /// Code that is not split.
+    /// A piece of code that is always in one file.
     private struct Piece<Content> {
         let name: String
         let lineCount: Int
         let content: Content
     }
 
-    /// Splits pieces by the first letters of their names, with the suffix of each part's file.
+    /// Groups pieces by the first letters of their names. Each group has the suffix of its file.
     ///
-    /// It uses only as many letters as keep each file short, so a new piece splits no file except its own.
+    /// It uses no more letters than are needed to keep each file short. So a new piece can split only its own file.
     private func parts<Content>(
         _ pieces: [Piece<Content>],
         letters: String = "",
@@ -220,7 +222,7 @@ struct Assembly {
         // Case is ignored, because the file systems of Apple's systems ignore it in the names of files.
         let groups = Dictionary(grouping: pieces) { $0.name.prefix(count + 1).lowercased() }
         return groups.sorted { $0.key < $1.key }.flatMap { key, group in
-            // The names of this group are not longer.
+            // These names have no further letters.
             if key == letters { return [(suffix, group.map(\.content))] }
             return parts(group, letters: key, count: count + 1, maximum: maximum)
         }

@@ -5,7 +5,8 @@
 /// Writes models.
 struct ModelWriter {
     let configuration: Configuration
-    /// Whether nested types that are not generated are also written, to count the lines of the whole.
+    /// Whether to write also nested types that are not selected, so that the number of lines does not depend on the
+    /// selection.
     var writesOmitted = false
 
     /// The access level and a space; empty for `internal`.

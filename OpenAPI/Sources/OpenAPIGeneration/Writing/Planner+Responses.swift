@@ -84,7 +84,8 @@ extension Planner {
 
     /// The type of the values in a stream of server-sent events.
     ///
-    /// - An `itemSchema` that describes an event with the member `data` has the type of its data's `contentSchema`.
+    /// - If an `itemSchema` describes an event with the member `data`, and `data` has a `contentSchema`, the values
+    ///   have the type of this schema.
     /// - An `itemSchema` without `data`, and a `schema`, describe the JSON in the data.
     /// - If the data is a text, the values are the events.
     private func eventType(

@@ -34,7 +34,7 @@ struct Planner {
             do throws(DocumentError) {
                 try add(operation, to: router(of: operation))
             } catch {
-                // An operation that is not selected must not prevent the others.
+                // An error in an operation that is not selected does not prevent the generation of the others.
                 if configuration.selects(operation) { throw error }
             }
         }

@@ -14,7 +14,7 @@ final class RouterPlan {
     /// The types of the backend's errors, in the order of the document.
     var failures: [(type: TypeUse, node: Node)] = []
     var functionNames: NameSet = ["cursor"]
-    /// The router with all operations; nil for a router that is not a part.
+    /// The router with all operations, if this router has only the selected ones; nil otherwise.
     private(set) var whole: RouterPlan?
 
     init(name: String, tag: String, documentation: String?) {
@@ -25,7 +25,7 @@ final class RouterPlan {
 
     /// The router with some of its operations; nil if it has none of them.
     ///
-    /// Its errors stay those of all operations, so that their type stays the same.
+    /// It keeps the errors of all operations, so that the type of its errors does not depend on the selection.
     func part(_ isSelected: (Operation) -> Bool) -> RouterPlan? {
         let part = RouterPlan(name: name, tag: tag, documentation: documentation)
         part.functions = functions.filter { isSelected($0.operation) }
