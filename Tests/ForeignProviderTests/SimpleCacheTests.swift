@@ -95,6 +95,7 @@ import Testing
         let clock = ManualClock()
         let api = SimpleCache(hangingServer).connected(on: clock, timeouts, events)
         async let error = outcome { try await api.data(at: Route("/a")) }
+        await arrivals.next()
         try await clock.pass(.seconds(5))
         #expect(await error?.kind == kind)
         #expect(try await api.value(Int.self, at: Route("/a")) == 2)
