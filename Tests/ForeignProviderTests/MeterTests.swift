@@ -49,11 +49,16 @@ import Testing
     }
 
     @Test func measuresABodyThatTheDeadlineEnds() async throws {
+        let arrivals = Arrivals()
         let api = api(
             Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5)),
-            TestConnector { _ in .feed(BodyFeed()) }
+            TestConnector { _ in
+                arrivals.note()
+                return .feed(BodyFeed())
+            }
         )
         async let error = outcome { try await api.data(at: Route("/a")) }
+        await arrivals.next()
         try await clock.pass(.seconds(5))
         #expect(await error?.kind == .deadlineExceeded)
         #expect(figures.all == ["http://api.example.com:80 0 bytes in 5.0 seconds: deadlineExceeded"])

@@ -58,6 +58,7 @@ import Testing
     func retriesABodyThatNeverEnds(_ timeouts: Timeouts) async throws {
         let api = SimpleRetry(wrapped: PlainTransport(arrivals: arrivals)).connected(on: clock, timeouts)
         async let value = api.value(String.self, at: Route("/a"))
+        await arrivals.next()
         try await clock.pass(.seconds(10))
         try await clock.pass(.seconds(1))
         #expect(try await value == "done")
