@@ -33,8 +33,8 @@ public struct Fault: Sendable, Hashable {
         case refused
         /// The connection is reset: kind `.connectionLost`.
         case reset
-        /// The server stays silent, and the transport gives up after 30 seconds: kind `.timedOut`. At the place before
-        /// sending, it is a connection that takes too long: kind `.cannotConnect`.
+        /// The server stays silent, and the transport gives up after 30 seconds: kind `.timedOut`. At the place
+        /// `beforeSending`, no connection is made in this time: kind `.cannotConnect`.
         case timeout
         /// The server stays silent forever; a timeout or a cancel must end the call.
         case stall

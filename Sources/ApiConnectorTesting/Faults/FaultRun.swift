@@ -23,7 +23,8 @@ public struct FaultRun: Sendable, CustomStringConvertible {
 
     /// The time source for the connection; waits on it take no real time.
     ///
-    /// When no request waits for a server that will answer, the clock moves forward to the next wait or timeout.
+    /// When no request waits for a server that will answer, the clock moves forward to the end of the next wait or
+    /// timeout.
     public let timeSource: any TimeSource
 
     let injector: FaultInjector

@@ -9,7 +9,7 @@ import ApiConnector
 /// If bytes are missing, each `take` method returns nil and changes nothing.
 struct LoopbackInput {
     private var bytes = Data()
-    /// The number of bytes at the start in which the end marker of a line or head was not found.
+    /// The number of bytes at the start that were already searched for the end of a line or head.
     ///
     /// They are not searched again.
     private var searchedCount = 0

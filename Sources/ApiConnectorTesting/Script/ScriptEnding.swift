@@ -18,7 +18,7 @@ final class ScriptEnding: Sendable {
     /// The name of the ended scope; nil before the end.
     var scope: String? { state.withLock { $0.scope } }
 
-    /// Sets a closure that records the text of each request after the end.
+    /// Sets a closure that records the error text of each request that arrives after the end.
     func onLateRequest(_ record: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.onLateRequest = record }
     }

@@ -41,7 +41,7 @@ package final class ScriptScope: Sendable {
     /// - Parameters:
     ///   - name: The scope's name in the error of a late request.
     ///   - catching: Catches the issues of a part of the test; nil by default.
-    ///   - onLateRequest: Records the text of a late request.
+    ///   - onLateRequest: Records the error text of a late request.
     package init(
         named name: String,
         catching: IssueCatching? = nil,

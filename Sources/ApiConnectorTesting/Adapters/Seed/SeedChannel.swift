@@ -146,9 +146,9 @@ extension ScriptEngine {
     /// How often each step of each declaration was given.
     fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.all.map { $0.steps.map(\.givenCount) } } }
 
-    /// The script's own place that equals a place from a program, because only the script's place has the file's path.
+    /// The script's own place that equals a place from a program; the program's place if the script has none.
     ///
-    /// If the script has no such place, it is the program's place.
+    /// Only the script's own place has the file's path.
     fileprivate func place(like other: CodeLocation) -> CodeLocation {
         let known = state.withLock { state in
             state.declarations.all.flatMap { [$0.place] + $0.steps.map(\.place) }
