@@ -12,8 +12,8 @@ extension ApiRequest {
     /// wrapper, use ``markingCredentialRefresh(of:_:)``, or set ``CallOptions/isCredentialRefresh``. A value that you set
     /// here replaces the mark.
     public var isCredentialRefresh: Bool {
-        // A request may be created before the refresh that sends it. If such a request waited, the refresh would wait
-        // for the calls that wait for the refresh.
+        // A refresh may send a request that was created earlier and therefore has no mark. Such a request must not wait
+        // for other calls either, because they may wait for the refresh.
         get {
             let refreshes = values.credentialRefreshes
             return refreshes.isMarked || refreshes.isSetByHand == nil && CredentialRefreshes.current.isMarked

@@ -18,7 +18,8 @@ struct CallFields: Sendable {
 
     /// Whether the body may be resumed at a byte offset.
     ///
-    /// The offsets of a compressed body are not the offsets of its records or of a file.
+    /// If so, the request asks for an uncompressed body by default: the offsets of a compressed body are not those of
+    /// its records or of a file.
     var isByteExact = false
 
     /// The fields that ask for the rest of a stream or a file; empty for the first request.

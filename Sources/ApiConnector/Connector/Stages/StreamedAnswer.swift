@@ -16,8 +16,7 @@ struct StreamedAnswer: Sendable {
 
     /// Describes the attempt that got this response, for the stream's resumption.
     ///
-    /// The attempt starts when its response is accepted. Call this method at that time, because it records the current
-    /// time as the start.
+    /// Call this method when the response is accepted, because it records the current time as the attempt's start.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
     /// The chunks of a partial response, which is validated as if its status were 200.

@@ -98,7 +98,7 @@ struct RefreshState {
 
     /// Abandons a refresh that took too long.
     ///
-    /// The next refresh waits for it to end, unless the abandoned refresh was itself waiting for another one.
+    /// The next refresh waits for it to end, unless the abandoned refresh itself has a predecessor.
     mutating func giveUp(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
         guard let over = refresh, over.number == number else { return RefreshEnd() }
         givenUp = over.predecessor == nil ? over.task : nil

@@ -30,7 +30,7 @@ extension ApiRequest {
     /// passes such a request on once. Otherwise the attempts of both would multiply.
     public var isResumption: Bool { values.streamMark?.isResuming ?? false }
 
-    /// Makes the stream or download of this request take its retries from a wrapper's tokens.
+    /// Makes the stream or download of this request use a wrapper's retry tokens.
     ///
     /// A wrapper that retries calls it for each request. Then requests that resume a stream count toward the budget of
     /// their host. The outermost wrapper's tokens are used. The function does nothing for a request that is not part of

@@ -6,7 +6,9 @@
 ///
 /// `Encodable` requests containers in functions that cannot throw. An error there is stored, and thrown at the end.
 struct FormEncoder: Encoder {
-    /// The maximum depth, which a value that contains itself reaches before it exhausts the stack.
+    /// The maximum depth.
+    ///
+    /// A value that contains itself is refused at this depth, before it exhausts the stack.
     static let maximumDepth = 100
 
     final class State {

@@ -56,7 +56,8 @@ extension ApiRequest {
     /// Adds names of header fields and query items whose values are secret in all texts about this request.
     ///
     /// Call it in a wrapper before it adds a credential under a name that ``Redactor/standard`` does not know. Errors,
-    /// logs and recordings then redact the values. Redirects to another origin and caches treat them as credentials.
+    /// logs and recordings then redact the values. Caches treat the values as credentials, and so do redirects to
+    /// another origin.
     ///
     /// - Parameters:
     ///   - headerNames: Names of header fields; none by default.

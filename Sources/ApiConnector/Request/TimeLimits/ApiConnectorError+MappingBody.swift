@@ -7,8 +7,8 @@ extension ApiConnectorError {
     ///
     /// Use it in your own provider. Errors are converted as in ``ApiConnectorError/init(mapping:request:)``.
     ///
-    /// The connection's time limits also end the wait while the code runs: the code is canceled, and its result is
-    /// discarded.
+    /// The attempt limit and the deadline of `request` apply to the code. When one of them is reached, this function
+    /// throws immediately. The code is then canceled, and its result is discarded.
     ///
     /// - Parameters:
     ///   - request: The request as it was sent, for the error's text and the time limits.

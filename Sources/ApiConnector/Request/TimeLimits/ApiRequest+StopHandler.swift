@@ -15,9 +15,9 @@ extension ApiRequest {
     /// - Parameters:
     ///   - operation: The wait.
     ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
-    ///     these bytes, and then calls `completion` once. It runs before a timeout or the deadline ends the wait or the
-    ///     response's body, because bytes may be pending after a suspension or on a busy machine. With nil, the
-    ///     default, a limit ends the wait immediately.
+    ///     these bytes, and then calls `completion` once. It runs before a time limit ends the wait or, later,
+    ///     the response's body. Bytes may then be pending because the process was suspended or the machine is busy.
+    ///     With nil, the default, a time limit ends the wait immediately.
     ///   - onStop: Ends the wait.
     public func withStopHandler<Value>(
         _ operation: () async -> Value,
