@@ -42,7 +42,7 @@ public struct ApiConnectorError: Error, Sendable {
 
     /// The times of the failed exchange's phases; nil if the transport does not measure them, or was not reached.
     ///
-    /// A call that failed while it waited for its turn in a limiting provider has only that wait.
+    /// If the call failed while it waited for its turn in a limiting provider, the times contain only that wait.
     public var times: TransportTimes? { timesRecord?.times }
 
     /// The record that the transport writes ``times`` to; nil by default.

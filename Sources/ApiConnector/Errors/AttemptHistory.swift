@@ -66,8 +66,8 @@ extension ApiRequest {
 
     /// Ends the attempts of this request with the result of the last one.
     ///
-    /// The response or the error then has the earlier attempts, and the reason why there is no further attempt. The text
-    /// of the error includes both.
+    /// The response or the error then has the earlier attempts, and the reason why there is no further attempt. The
+    /// text of the error includes both.
     ///
     /// - Parameters:
     ///   - result: The result of the last attempt.
@@ -90,8 +90,8 @@ extension ApiRequest {
 
     /// The history at the end of the attempts.
     ///
-    /// - Parameter inner: The attempts of the last result. If a retrying provider further in has added attempts, this
-    ///   list begins with this request's earlier attempts.
+    /// - Parameter inner: The attempts of the last result. If an inner retrying provider has added attempts, this list
+    ///   begins with the earlier attempts of this request.
     func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
         AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }

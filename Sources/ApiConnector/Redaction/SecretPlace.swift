@@ -11,8 +11,8 @@ extension Redactor {
         /// The quote required on both sides of a replacement.
         ///
         /// A JSON value without quotes, such as a number, is replaced by a string. The string needs the same quote as
-        /// the key of the value: `"`, or `\"` if the JSON is itself within a JSON string. For any other value, the quote
-        /// is empty.
+        /// the key of the value: `"`, or `\"` if the JSON is itself within a JSON string. For any other value, the
+        /// quote is empty.
         package internal(set) var quote: [UInt8] = []
     }
 

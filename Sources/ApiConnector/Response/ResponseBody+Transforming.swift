@@ -21,8 +21,8 @@ extension ResponseBody {
     /// - Parameters:
     ///   - transform: Returns a chunk for each chunk; an empty result is skipped. A collected body is one chunk. An
     ///     error ends the body. Returns the chunk unchanged by default.
-    ///   - onEnd: Called exactly once, on any thread; immediately for a collected body, and never for a body that was
-    ///     already read. Does nothing by default.
+    ///   - onEnd: Called exactly once, on any thread; immediately for a collected body. If the body was already read,
+    ///     this function throws and does not call it. Does nothing by default.
     /// - Throws: ``ApiConnectorError``: the error of `transform` for a collected body; of kind `.other` for a body that
     ///   was already read.
     public func transformed(

@@ -4,6 +4,6 @@
 
 /// A type that a router can use for its path: ``ApiPath`` or `String`.
 public protocol ApiPathConvertible {
-    /// The encoded path.
+    /// The value as a path.
     var apiPath: ApiPath { get }
 }

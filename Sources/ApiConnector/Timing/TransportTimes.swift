@@ -12,8 +12,8 @@ public struct TransportTimes: Sendable, Hashable {
         /// Waiting for a connection, because the transport limits their number, or for the request's turn in a limiting
         /// provider.
         ///
-        /// An observer or archive sees only the waits in providers further in. The event
-        /// ``CallEvent/Kind/limited(for:because:)`` has the wait for the turn alone. Retry delays are not included.
+        /// An observer or archive sees only the waits in the inner providers. The event
+        /// ``CallEvent/Kind/limited(for:because:)`` reports only the wait for the turn. Retry delays are not included.
         case waiting
         /// Looking up the name of the server or its proxy.
         case nameLookup

@@ -35,7 +35,7 @@ public final class TransportTimesRecord: Sendable {
 
     /// Returns a record of the same times with a longer ``TransportTimes/Phase/waiting``.
     ///
-    /// If your own provider makes requests wait, it sets the new record on its response or error. Providers further in
+    /// If your own provider makes requests wait, it sets the new record on its response or error. Its inner providers
     /// keep the times without the wait.
     ///
     /// - Parameter wait: How long the provider made the request wait.
@@ -45,8 +45,8 @@ public final class TransportTimesRecord: Sendable {
 
     /// Updates the times.
     ///
-    /// - Parameter change: Changes the times; runs under a lock. In a record that ``adding(wait:)`` has made, it changes
-    ///   the times without the wait.
+    /// - Parameter change: Changes the times; runs under a lock. In a record that ``adding(wait:)`` has made, it
+    ///   changes the times without the wait.
     public func update(_ change: (inout TransportTimes) -> Void) {
         if let base { return base.record.update(change) }
         state.withLock { state in

@@ -35,8 +35,8 @@ extension JSONTexts {
     var resumePoint: ResumePoint? { nil }
 }
 
-// The following sources are separate types, although one generic type could replace those with a splitter. The reason is
-// speed: the optimizer only specializes the splitter for a finder if the code names both types, as in
+// The following sources are separate types, although one generic type could replace those with a splitter. The reason
+// is speed: the optimizer only specializes the splitter for a finder if the code names both types, as in
 // `RecordSplitter<ArrayFinder>`.
 
 /// The lines of NDJSON and JSON Lines.

@@ -8,7 +8,7 @@
 /// Containers can be nested ``JSONScanner/maximumDepth`` deep, including those around the array.
 struct ArrayFinder: RecordFinder {
     private enum Phase {
-        /// Before the value to which the keys so far lead.
+        /// Before the body's value, or before the value of a key on the path.
         case value
         /// After the `{` of an object on the path.
         case firstKey

@@ -5,7 +5,7 @@
 /// Skips over JSON values in chunks of bytes, by their strings and brackets only.
 struct JSONScanner: Sendable {
     enum Stop {
-        /// The chunk ended before the value.
+        /// The chunk ended before the end of the value.
         case running
         /// The index after the closing quote or bracket of a string or container.
         case ended(Int)
