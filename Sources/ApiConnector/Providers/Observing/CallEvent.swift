@@ -57,7 +57,7 @@ public struct CallEvent: Sendable {
         /// A request passed the observer: the first event of a pair.
         case started
 
-        /// A retrying provider further in sends the request, for the first time or again.
+        /// An inner retrying provider sends the request, for the first time or again.
         case attemptStarted
 
         /// The response's head arrived.
@@ -66,18 +66,18 @@ public struct CallEvent: Sendable {
         /// The number of body bytes that arrived, or that the reader of a stream received.
         case bytes(count: Int)
 
-        /// A retrying provider further in waits and then sends the request again. The reason is a status code or the
+        /// An inner retrying provider waits and then sends the request again. The reason is a status code or the
         /// kind of an error.
         ///
         /// A stream that is resumed also reports this event, after the `finished` of the broken connection.
         case retrying(after: Duration, because: String)
 
-        /// The times of a failed attempt's phases, reported when a retrying provider further in sends another attempt.
+        /// The times of a failed attempt's phases, reported when an inner retrying provider sends another attempt.
         ///
         /// ``CallTotals/times`` has the times of the last attempt.
         indirect case attemptTimed(TransportTimes)
 
-        /// A retrying provider further in does not send the request again after a failure. The reason is one of a few
+        /// An inner retrying provider does not send the request again after a failure. The reason is one of a few
         /// fixed words.
         ///
         /// A stream that is not resumed also reports this event, after the `finished` of its last connection.
@@ -89,26 +89,26 @@ public struct CallEvent: Sendable {
         /// request.
         case redirected(to: String)
 
-        /// An authenticating provider further in waited for a credential, or sends the request again with a newer one.
+        /// An inner authenticating provider waited for a credential, or sends the request again with a newer one.
         case credentials(CallEvent.CredentialUse)
 
-        /// A limiting provider further in made the request wait; the reason is `concurrency`, `rate` or `server`.
+        /// An inner limiting provider made the request wait; the reason is `concurrency`, `rate` or `server`.
         case limited(for: Duration, because: String)
 
-        /// A circuit-breaking provider further in changed the circuit of the request's host, or rejected the request.
+        /// An inner circuit-breaking provider changed the circuit of the request's host, or rejected the request.
         case circuit(CircuitEvent)
 
-        /// A hedging provider further in sent the request a second time after this delay.
+        /// An inner hedging provider sent the request a second time after this delay.
         case hedged(after: Duration)
 
-        /// A failover provider further in sends the request to this origin. The reason is a status, the kind of an
+        /// An inner failover provider sends the request to this origin. The reason is a status, the kind of an
         /// error, or `remembered` if the request's own host failed recently.
         case failedOver(to: String, because: String)
-        /// A caching provider further in responds with a body from the cache; see ``CacheHit`` for how it was
+        /// An inner caching provider responds with a body from the cache; see ``CacheHit`` for how it was
         /// validated.
         case servedFromCache(CacheHit)
 
-        /// A deduplicating provider further in waits for the response to an equal request of another call.
+        /// An inner deduplicating provider waits for the response to an equal request of another call.
         case joined
 
         /// Your own provider reports an event. Use few different names.

@@ -42,7 +42,7 @@ final class CallEvents: Sendable {
         deliver(.started, at: start, of: request, attempt: request.attempt)
     }
 
-    /// Reports an event of a provider further in, or of the connection, to this observer and all observers further out.
+    /// Reports an event of an inner provider, or of the connection, to this observer and all observers further out.
     ///
     /// - Parameter afterEnd: Whether the event can follow the end of the request, like the retry of a stream.
     func report(_ kind: CallEvent.Kind, of request: ApiRequest, afterEnd: Bool) {

@@ -13,7 +13,7 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// Redirects and the decisions of providers further in (a retry, a refresh, a wait for a limit, a cached response) are
+/// Redirects and the decisions of inner providers (a retry, a refresh, a wait for a limit, a cached response) are
 /// written at level `debug`. The closure must not block. If it would block, use ``CallObserver/buffered(eventCount:)``.
 public struct CallLog: CallObserver {
     /// The importance of a line.

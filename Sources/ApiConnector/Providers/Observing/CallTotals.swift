@@ -13,7 +13,7 @@ public struct CallTotals: Sendable, CustomStringConvertible {
     /// The number of body bytes that arrived.
     public let byteCount: Int
 
-    /// How often a retrying provider further in sent the request; 1 without such a provider.
+    /// How often an inner retrying provider sent the request; 1 without such a provider.
     public let attemptCount: Int
 
     /// The times of the last attempt's phases; nil if the transport does not measure them, or was not reached.
