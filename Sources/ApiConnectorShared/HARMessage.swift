@@ -74,10 +74,10 @@ package struct HARRequest: Encodable {
         (components?.queryItems ?? []).map { HARPair(name: $0.name, value: $0.value ?? "") }
     }
 
-    /// A form also has `text` and never `params`, because the specification allows only one of them.
+    /// The body of a request. A form has `text`, as any other body has, and no `params`.
     ///
-    /// The text is exact, and readers such as Chromium's developer tools take the form's items from it. Chromium writes
-    /// both.
+    /// The specification allows only one of the two, although Chromium writes both. The text is exact, and readers such
+    /// as Chromium's developer tools take the form's items from it.
     struct PostData: Encodable {
         let mimeType: String
         let text: String

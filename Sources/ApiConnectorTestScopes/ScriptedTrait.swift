@@ -89,7 +89,7 @@ extension Trait where Self == ScriptedTrait {
     public static func scripted(waitingUpTo limit: Duration) -> Self { ScriptedTrait(limit: limit) }
 }
 
-/// Whether a test has recorded an issue.
+/// Whether a test has recorded an issue that makes it fail.
 private final class IssueFlag: Sendable {
     private let flag = Locked(false)
 

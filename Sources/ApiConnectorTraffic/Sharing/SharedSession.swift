@@ -111,9 +111,9 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ///
     /// Refreshes the session if no other process has done so.
     ///
-    /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
-    /// it. If the shared state is unavailable during such a refresh, each call that waits for it reports the event
-    /// `custom("sharedStateUnavailable")`.
+    /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)``
+    /// calls it. If the shared state is unavailable during such a refresh, each call that waits for it reports the
+    /// event `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - isUsable: Whether a session that another process stored before this call can be used. By default, every
@@ -268,7 +268,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
                 // This instance may have a newer session.
                 guard known.withLock({ $0?.keepID == id }) else { break }
-                // The session is saved only if the shared state can name it.
+                // The session is saved only while the shared state answers, which has to store the resulting data.
                 guard let stored = try? await storedRecord() else { continue }
                 if let data, data == stored.data { return await use(session, in: stored, after: record) }
                 if stored.version != record.version { break }
@@ -372,11 +372,11 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 extension RefreshableCredentials {
     /// Makes a source of credentials that shares its refreshes with other processes.
     ///
-    /// - If a new session has already expired by this process's clock, the clock is ahead. From then on, a stored session
-    ///   is used until a server refuses it.
+    /// - If a new session has already expired by this process's clock, the clock is ahead. From then on, a stored
+    ///   session is used until a server refuses it.
     /// - While the shared state is unavailable, the calls that wait for a refresh report the event
-    ///   `custom("sharedStateUnavailable")`. If the refresh fails, they fail with kind `.credentialsUnavailable`, and the
-    ///   underlying error has kind `.sharedStateUnavailable`.
+    ///   `custom("sharedStateUnavailable")`. If the refresh fails, they fail with kind `.credentialsUnavailable`, and
+    ///   the underlying error has kind `.sharedStateUnavailable`.
     ///
     /// - Parameters:
     ///   - shared: The session.

@@ -42,11 +42,11 @@ enum CurlAuthorities {
 
         /// The reuse that is allowed some milliseconds after a change was detected.
         ///
-        /// The maximum age is 2 ms less than the time since the change, rounded down to whole seconds, libcurl's unit. So
-        /// certificates that libcurl read before the change are always too old. Because of the rounding, it is possible
-        /// that libcurl also rereads certificates that it read less than 1.1 seconds after the change. Certificates
-        /// that it read later are reused for up to a day. A TLS session lives for at most 7 days (RFC 8446, section
-        /// 4.6.1).
+        /// The maximum age is 2 ms less than the time since the change, rounded down to whole seconds, libcurl's unit.
+        /// So certificates that libcurl read before the change are always too old. Because of the rounding, it is
+        /// possible that libcurl also rereads certificates that it read less than 1.1 seconds after the change.
+        /// Certificates that it read later are reused for up to a day. A TLS session lives for at most 7 days (RFC
+        /// 8446, section 4.6.1).
         init(afterChange milliseconds: Int) {
             seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)
             allowsSessions = milliseconds > 7 * 86_400_000

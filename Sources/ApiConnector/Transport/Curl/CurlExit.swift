@@ -52,7 +52,7 @@ enum CurlExit {
         }
     }
 
-    /// Ends the wait for a loop's turns.
+    /// Removes a loop, so that an exit of the process no longer waits for its turns.
     ///
     /// If the process is exiting, the loop's thread stops here forever.
     static func leave(_ loop: CurlLoop) {

@@ -226,8 +226,8 @@ extension CurlHandle {
 
     /// The handle of a callback.
     ///
-    /// libcurl passes the context that was set when the handle was created, and no server can change it. So the function
-    /// traps only if the library itself has not set the context correctly.
+    /// libcurl passes the context that was set when the handle was created, and no server can change it. So the
+    /// function traps only if the library itself has not set the context correctly.
     static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
         guard let context else { preconditionFailure("libcurl lost its context") }
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
@@ -253,9 +253,9 @@ extension CurlHandle {
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
-        // Another request's new connection may also carry this request. libcurl waits until it knows the HTTP version of
-        // that connection, from the TLS handshake or from the configuration. Without TLS and without prior knowledge,
-        // libcurl would learn the version only from the other request's response, so the option is not set.
+        // Another request's new connection may also carry this request. libcurl waits until it knows the HTTP version
+        // of that connection, from the TLS handshake or from the configuration. Without TLS and without prior
+        // knowledge, libcurl would learn the version only from the other request's response, so the option is not set.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             isLogged = CurlRuntime.tellsRefusedStreams

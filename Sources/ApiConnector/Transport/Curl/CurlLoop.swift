@@ -98,7 +98,8 @@ final class CurlLoop: @unchecked Sendable {
     /// one.
     ///
     /// This saves waking the loop's thread. With one request in flight, the throughput is 1.2 to 1.5 times as high.
-    /// With 16 requests in flight, it would be a tenth lower, because a thread that was woken serves many requests.
+    /// With 16 requests in flight, it would be a tenth lower, because each wake-up of the loop's thread then serves
+    /// many requests.
     ///
     /// - Returns: False if the loop's thread should start the transfer, or has ended. The caller then posts the
     ///   transfer.

@@ -60,8 +60,8 @@ final class CurlSockets {
 
     /// Whether bytes, or the end of the stream, arrived on an HTTP/1.x connection while it was idle.
     ///
-    /// This also works over TLS: nginx and HAProxy send session tickets before the first response, and libcurl has then
-    /// read them. Later data is a response without a request, or the end.
+    /// This also works over TLS: nginx and HAProxy send session tickets before the first response, so libcurl reads
+    /// them before the connection is idle. Later data is a response without a request, or the end of the stream.
     func hasUnsolicitedInput(_ connection: CurlConnectionName) -> Bool {
         guard let entry = entry(of: connection), entry.isSequential else { return false }
         var byte: UInt8 = 0

@@ -137,7 +137,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         let outcome = await request.withStopHandler {
             await withUnsafeContinuation { exchange.start(reporting: $0) }
         } readPending: { [queue = owner.session.delegateQueue] completion in
-            // Callbacks that wait in the queue run first; a process that was suspended has not run them.
+            // After the process was suspended, callbacks may still wait in the queue. They run before this operation.
             queue.addOperation { completion() }
         } onStop: {
             exchange.stop($0)

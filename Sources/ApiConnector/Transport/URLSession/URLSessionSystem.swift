@@ -45,8 +45,8 @@ enum URLSessionSystem: Sendable {
 
     /// Whether the error of a task that rejected a challenge is the result of this rejection.
     ///
-    /// On Linux, the rejection ends the task with the code of a cancellation, -999 (M6). On Apple's systems, it does not
-    /// cause an error.
+    /// On Linux, the rejection ends the task with the code of a cancellation, -999 (M6). On Apple's systems, it does
+    /// not cause an error.
     func isRejectedChallenge(_ error: (any Error)?) -> Bool {
         self == .linux && (error as NSError?)?.code == NSURLErrorCancelled
     }

@@ -59,7 +59,7 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
 
     /// Ends the body, which is complete or no longer read by the session.
     ///
-    /// The block retains the delegate until the stream no longer refers to it.
+    /// The queued block retains this object, the stream's delegate, until the stream no longer refers to it.
     func close() {
         queue.async { [self] in end() }
     }
