@@ -30,7 +30,7 @@ struct ConcurrencyProof {
                 return Backend.Answer(status: .gone)
             }
             let end = ContinuousClock.now + .milliseconds(40)
-            // A request is over before the client can know it.
+            // The backend counts the request as ended before it sends the response.
             return Backend.Answer(isHeld: {
                 if ContinuousClock.now < end { return true }
                 requests.end(by: process)

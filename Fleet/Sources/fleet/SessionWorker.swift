@@ -27,7 +27,7 @@ struct SessionWorker: AsyncParsableCommand {
         let root = "http://127.0.0.1:\(port)"
         guard let call = URL(string: root + "/call"), let refresh = URL(string: root + "/refresh") else { return }
         let state: any SharedState = alone ? MemorySharedState() : try store.open()
-        // A separate `SharedSession` signs in, because the one that signs in would refresh the session at once.
+        // A separate `SharedSession` signs in. If `shared` itself signed in, it would refresh the session at once.
         if alone { try await SharedSession<Tokens>(in: state, key: key).signIn(Tokens(number: 0)) }
         let shared = try SharedSession<Tokens>(
             in: state,

@@ -60,8 +60,8 @@ final class TokenServer: Sendable {
 
     /// - Parameters:
     ///   - expiryCount: How often the access token expires.
-    ///   - killShare: Per this number of refreshes, the server kills one process before its answer and one after its
-    ///     answer; 0 kills none.
+    ///   - killShare: In each group of this number of refreshes, the server kills one process before its answer and
+    ///     one after its answer; 0 kills none.
     ///   - processCount: A refresh is answered only after calls of this number of processes were refused.
     init(expiryCount: Int, killShare: Int, processCount: Int) {
         self.expiryCount = expiryCount

@@ -40,8 +40,8 @@ struct Windows {
             }
         }
         for (index, time) in times.enumerated() {
-            // For each call, the window that ends with it, and the window that begins with the first call of that
-            // window.
+            // Looks at two windows for each call. One window ends with the call. The other one begins with the first
+            // call in the first window.
             while times[first] + length <= time { first += 1 }
             let end = time + 1
             look(at: (end > length ? end - length : 0)..<end, index - first + 1)

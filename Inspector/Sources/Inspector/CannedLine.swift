@@ -197,10 +197,10 @@ struct CannedLine {
 }
 
 extension JSONValue {
-    /// The value as a Swift literal, without the fields of objects that a literal cannot express; nil if a literal
-    /// cannot express the value.
+    /// The value as a Swift literal; nil if a literal cannot express the value.
     ///
-    /// It cannot express a replaced secret, or a number with too many digits.
+    /// A literal cannot express a replaced secret, or a number with too many digits. The literal of an object omits
+    /// the fields with such names or values.
     fileprivate var literal: String? {
         switch self {
         case .null: return "nil"

@@ -106,7 +106,8 @@ private struct BundleWriter {
 
     /// Whether a member's value is data, in which `$ref` has no meaning.
     private func isValue(_ member: Node.Member, in node: Node) -> Bool {
-        // In these maps, a key is a name: the response for all other statuses is named `default`.
+        // In these maps, a key is a name, not a keyword. For example, `default` names the response for all other
+        // statuses.
         if ["responses", "properties", "patternProperties", "$defs"].contains(node.key) { return false }
         return ["example", "examples", "default", "const", "enum"].contains(member.key)
     }

@@ -86,7 +86,7 @@ extension Planner {
     ///
     /// - If an `itemSchema` describes an event with the member `data`, and `data` has a `contentSchema`, the values
     ///   have the type of this schema.
-    /// - An `itemSchema` without `data`, and a `schema`, describe the JSON in the data.
+    /// - An `itemSchema` without the member `data` describes the JSON in the data. A `schema` also describes this JSON.
     /// - If the data is a text, the values are the events.
     private func eventType(
         of content: Content,
