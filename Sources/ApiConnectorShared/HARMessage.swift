@@ -74,7 +74,9 @@ package struct HARRequest: Encodable {
         (components?.queryItems ?? []).map { HARPair(name: $0.name, value: $0.value ?? "") }
     }
 
-    /// The body of a request. A form has `text`, as any other body has, and no `params`.
+    /// The body of a request.
+    ///
+    /// A form has `text`, as any other body has, and no `params`.
     ///
     /// The specification allows only one of the two, although Chromium writes both. The text is exact, and readers such
     /// as Chromium's developer tools take the form's items from it.

@@ -71,7 +71,9 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         }
     }
 
-    /// Adds a failure. If the failure is a complete response, it gets no message, because its status says enough.
+    /// Adds a failure.
+    ///
+    /// If the failure is a complete response, it gets no message, because its status says enough.
     private func write(_ failure: CallEvent.Outcome) {
         if case .failed(let error) = failure {
             span.attributes["error.type"] = error.kind.rawValue

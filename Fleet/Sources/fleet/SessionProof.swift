@@ -14,7 +14,9 @@ struct SessionProof {
     let expiryCount: Int
     let load: Load
     /// In each group of this number of refreshes, the server kills one process before its answer and one after its
-    /// answer. On average, one more process is killed at a random time. 0 kills none.
+    /// answer.
+    ///
+    /// On average, one more process is killed at a random time. 0 kills none.
     var killShare = 0
     /// The server answers a refresh only after it has refused calls of this number of processes.
     var waitingCount = 0

@@ -6,7 +6,9 @@ internal import Foundation
 
 /// Makes one type per schema.
 final class SchemaReader {
-    /// Where a schema is. The name of its type depends on this place.
+    /// Where a schema is.
+    ///
+    /// The name of its type depends on this place.
     enum Place {
         /// At the top level: a component, or the schema of a file.
         case top(String, owner: String?)

@@ -207,7 +207,9 @@ struct Assembly {
         let content: Content
     }
 
-    /// Groups pieces by the first letters of their names. Each group has the suffix of its file.
+    /// Groups pieces by the first letters of their names.
+    ///
+    /// Each group has the suffix of its file.
     ///
     /// It uses no more letters than are needed to keep each file short. So a new piece can split only its own file.
     private func parts<Content>(
