@@ -19,8 +19,8 @@ struct RefreshState {
         let number: Int
         let events = RefreshEvents()
         var waiters: [ObjectIdentifier: RefreshWaiter] = [:]
-        /// The previous refresh, if it was abandoned and is still ending.
-        let predecessor: Task<Void, Never>?
+        /// The previous refresh, if it was abandoned; nil once it has ended.
+        var predecessor: Task<Void, Never>?
         var task: Task<Void, Never>?
         var timeLimit: TimerQueue.Entry?
     }
@@ -89,6 +89,11 @@ struct RefreshState {
         refresh?.task = task
     }
 
+    /// Records that the predecessor of a refresh has ended.
+    mutating func forgetPredecessor(of number: Int) {
+        if refresh?.number == number { refresh?.predecessor = nil }
+    }
+
     /// Sets the timer of a refresh, unless the refresh has already ended.
     mutating func limit(_ number: Int, by timeLimit: TimerQueue.Entry) -> RefreshEnd {
         guard refresh?.number == number else { return RefreshEnd(timeLimit: timeLimit) }
@@ -98,7 +103,7 @@ struct RefreshState {
 
     /// Abandons a refresh that took too long.
     ///
-    /// The next refresh waits for it to end, unless the abandoned refresh itself has a predecessor.
+    /// The next refresh waits for it to end, unless the abandoned refresh itself still waits for its predecessor.
     mutating func giveUp(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
         guard let over = refresh, over.number == number else { return RefreshEnd() }
         givenUp = over.predecessor == nil ? over.task : nil

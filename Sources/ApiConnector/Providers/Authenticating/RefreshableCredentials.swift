@@ -156,6 +156,7 @@ public final class RefreshableCredentials: CredentialSource {
             await predecessor?.value
             // The code that canceled the task has already resumed the waiting calls.
             if Task.isCancelled { return }
+            if predecessor != nil { state.withLock { $0.forgetPredecessor(of: number) } }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {
                 let new = try await RefreshEvents.$current.withValue(events) {

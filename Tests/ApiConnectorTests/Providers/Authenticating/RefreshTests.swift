@@ -213,6 +213,44 @@ import Testing
         #expect(error?.detail == "the refresh of the credential did not finish within 30.0 seconds")
     }
 
+    @Test func aRefreshWaitsForAnAbandonedOneThatWaitedItself() async throws {
+        let begun = EventLog<Int>()
+        let running = Locked((now: 0, most: 0))
+        let gates = (1...3).map { Gate("refresh \($0)") }
+        defer { for gate in gates { gate.open() } }
+        let limit = RefreshableCredentials.Limit(.max)
+        let session = RefreshableCredentials(nil, limit: limit, timeSource: clock) { [server] _ in
+            let number = running.withLock { running in
+                running.now += 1
+                running.most = max(running.most, running.now)
+                return begun.events.count
+            }
+            begun.note(number)
+            // Ignores the cancellation.
+            _ = await Task { try? await gates[number].opened() }.value
+            running.withLock { $0.now -= 1 }
+            return .bearer(server.refresh())
+        }
+        let api = connection(session, .unlimited)
+        for number in 0..<2 {
+            let call = Task { try await api.data(at: .me) }
+            while try await clock.nextSleep() != .seconds(30) {}
+            // The second refresh begins after the first one has ended.
+            if number == 1 { gates[0].open() }
+            try await begun.happened([number])
+            clock.advance(by: .seconds(30))
+            await #expect(throws: ApiConnectorError.self) { try await call.value }
+        }
+        let call = Task { try await api.data(at: .me) }
+        while try await clock.nextSleep() != .seconds(30) {}
+        #expect(begun.events == [0, 1])
+        gates[2].open()
+        gates[1].open()
+        _ = await call.result
+        #expect(begun.events == [0, 1, 2])
+        #expect(running.withLock { $0.most } == 1)
+    }
+
     @Test func theResultOfAnAbandonedRefreshIsDiscarded() async throws {
         server.expire()
         let gate = Gate()
