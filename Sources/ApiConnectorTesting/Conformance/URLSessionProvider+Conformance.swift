@@ -41,6 +41,9 @@ extension URLSessionProvider {
         let staysOpen = "M17: Foundation on Linux may stop reading and leave the connection open"
         exclusions["disconnects when a body exceeds the limit"] = staysOpen
         exclusions["disconnects when a streamed body exceeds the limit"] = staysOpen
+        exclusions["serves other calls while a stream is not read"] =
+            "M17: if the stream fails because 16 MiB are unread, Foundation on Linux may read the rest of its body as "
+            + "the next response"
         #endif
         return exclusions
     }()
