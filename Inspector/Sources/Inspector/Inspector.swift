@@ -87,12 +87,22 @@ public final class Inspector: Sendable {
 
     private static func started() -> Inspector {
         let inspector = Inspector()
-        Task.detached(priority: .utility) { try? await inspector.run() }
+        Task.detached(priority: .utility) {
+            do {
+                try await inspector.run()
+            } catch {
+                write("there is no page, because its server failed: \(error)")
+            }
+        }
         Task.detached(priority: .utility) {
             guard let address = try? await inspector.address() else { return }
-            FileHandle.standardError.write(Data("Inspector: \(address.absoluteString)\n".utf8))
+            write(address.absoluteString)
         }
         return inspector
+    }
+
+    private static func write(_ line: String) {
+        FileHandle.standardError.write(Data("Inspector: \(line)\n".utf8))
     }
 }
 

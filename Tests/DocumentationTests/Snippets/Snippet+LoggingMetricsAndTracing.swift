@@ -58,6 +58,20 @@ enum LoggingMetricsAndTracing {
         _ = provider
     }
 
+    static func saveAtASignal(_ archive: ExchangeArchive, _ folder: URL) -> any DispatchSourceSignal {
+        signal(SIGUSR1, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGUSR1)
+        source.setEventHandler {
+            do {
+                try archive.save(to: folder.appending(path: "now.har"))
+            } catch {
+                print("The HAR file was not written: \(error)")
+            }
+        }
+        source.resume()
+        return source
+    }
+
     @Test static func theLineOfTheGuideIsTheLogs() async throws {
         let lines = Lines()
         let clock = ManualClock()

@@ -47,7 +47,8 @@ final class ArchiveEntry: Sendable {
         snapshot.mediaType = request.body.mediaType
         if request.body.source == nil, let data = try? request.body.data() {
             snapshot.byteCount = data.count
-            snapshot.body = data.count > keptByteCount ? Data(Array(data.prefix(keptByteCount))) : data
+            // Copied, because a slice would keep all of the data in memory.
+            snapshot.body = data.prefix(keptByteCount).withUnsafeBytes { Data($0) }
         } else {
             snapshot.byteCount = request.body.byteCount
         }

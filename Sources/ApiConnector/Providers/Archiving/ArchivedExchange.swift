@@ -65,9 +65,7 @@ public struct ArchivedExchange: Sendable {
     public var method: HTTPMethod { snapshot.request.method }
 
     /// The URL as text.
-    public var url: String {
-        snapshot.request.redactor(from: redactor, includingValues: false).redact(snapshot.request.url)
-    }
+    public var url: String { fullRedactor.redact(snapshot.request.url) }
 
     /// The request's header fields.
     public var headers: HTTPHeaders { fullRedactor.redact(snapshot.request.headers) }
