@@ -108,7 +108,7 @@ struct Check: Codable, Sendable {
         self.unit = unit
         isMet = Self.reaches(bound, value, isAtLeast)
         // With this form of the comparison, NaN counts as far off.
-        isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, self.bestValue, isAtLeast)
+        isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : 1.25 * bound, self.bestValue, isAtLeast)
     }
 
     /// Whether the value, or a part of its interval, is at least as good as a limit.
