@@ -29,9 +29,8 @@ struct Stopwatch: Sendable {
             times[.receiving] = .zero
         }
         response.timesRecord = record
-        guard response.body.collected == nil else {
-            let count = response.body.collected?.count
-            return record.update { $0.decodedBodyByteCount = count.map(Int64.init) }
+        if let body = response.body.collected {
+            return record.update { $0.decodedBodyByteCount = Int64(body.count) }
         }
         guard
             let body = try? response.body.transformed(

@@ -16,7 +16,7 @@ private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
 /// The source of an adapter's responses, within the adapter's limits.
 ///
 /// The source does not keep a script alive. The script keeps its adapters alive instead.
-struct AdaptedResponses: ExchangeSource {
+struct AdaptedResponses: GivenResponseSource {
     private enum Source: Sendable {
         case script(ScriptReference)
         case other(any ResponseSource)
@@ -33,7 +33,7 @@ struct AdaptedResponses: ExchangeSource {
     }
 
     func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await given(to: request).withoutExchange(for: request)
+        try await given(to: request).withoutExchange()
     }
 
     func given(to request: ApiRequest) async throws -> GivenResponse {
@@ -110,7 +110,7 @@ final class ScriptReference: Sendable {
 
 extension ResponseSource {
     fileprivate func given(to request: ApiRequest) async throws -> GivenResponse {
-        if let source = self as? any ExchangeSource { return try await source.given(to: request) }
+        if let source = self as? any GivenResponseSource { return try await source.given(to: request) }
         return GivenResponse(canned: try await response(for: request))
     }
 }

@@ -26,7 +26,7 @@ public final class BodyFeed: Sendable {
         var pieces: [(piece: Piece, taken: Eventual<Bool>)] = []
         var reader: Eventual<Piece>?
         var hasEnded = false
-        var isWatched = false
+        var hasStopHandler = false
     }
 
     private let state = Locked(State())
@@ -91,12 +91,12 @@ public final class BodyFeed: Sendable {
 
     func next(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) -> Data? {
         let reader = Eventual<Piece>()
-        let (early, isWatched) = state.withLock { state -> ((piece: Piece, taken: Eventual<Bool>)?, Bool) in
-            defer { state.isWatched = true }
-            if !state.pieces.isEmpty { return (state.pieces.removeFirst(), state.isWatched) }
-            if state.hasEnded { return ((.end(stopped.current), Eventual()), state.isWatched) }
+        let (early, hasStopHandler) = state.withLock { state -> ((piece: Piece, taken: Eventual<Bool>)?, Bool) in
+            defer { state.hasStopHandler = true }
+            if !state.pieces.isEmpty { return (state.pieces.removeFirst(), state.hasStopHandler) }
+            if state.hasEnded { return ((.end(stopped.current), Eventual()), state.hasStopHandler) }
             state.reader = reader
-            return (nil, state.isWatched)
+            return (nil, state.hasStopHandler)
         }
         if let early {
             reader.set(early.piece)
@@ -104,7 +104,7 @@ public final class BodyFeed: Sendable {
         }
         // The handler is set once for the body, not for each piece. So the feed also learns of a reader that stops
         // between two pieces.
-        if !isWatched { stopped.whenSet { [weak self] in self?.close($0) } }
+        if !hasStopHandler { stopped.whenSet { [weak self] in self?.close($0) } }
         switch await reader.value() {
         case .bytes(let data):
             return data

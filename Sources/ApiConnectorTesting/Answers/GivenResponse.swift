@@ -60,7 +60,7 @@ struct GivenResponse: Sendable {
     /// The canned response alone, for a user's source that returns it.
     ///
     /// The exchange ends here, because the library does not see how the user's source delivers the response.
-    func withoutExchange(for request: ApiRequest) async -> TestConnectorResponse {
+    func withoutExchange() -> TestConnectorResponse {
         switch canned.answer {
         case .response(let status, _, _): exchange?.end(.answered(status))
         case .failure(let error): exchange?.end(error)
@@ -69,10 +69,4 @@ struct GivenResponse: Sendable {
         }
         return canned
     }
-}
-
-/// A source that records how its responses end.
-protocol ExchangeSource: ResponseSource {
-    /// The response to a request, with the exchange in which it is delivered.
-    func given(to request: ApiRequest) async throws -> GivenResponse
 }

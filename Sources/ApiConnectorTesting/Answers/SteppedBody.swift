@@ -20,8 +20,8 @@ final class SteppedBody: Sendable {
 
     /// The body for a request: streamed or collected, within the request's size limit and timeouts.
     func delivered(to request: ApiRequest) async throws(ApiConnectorError) -> ResponseBody {
-        guard case .collected(upTo: let limit) = request.delivery else { return body {} }
-        let body = body { request.reportProgress() }
+        guard case .collected(upTo: let limit) = request.delivery else { return streamedBody }
+        let body = body(onChunk: { request.reportProgress() }, onCancel: {})
         let result = await request.withStopHandler {
             do throws(ApiConnectorError) {
                 return Result<Data, ApiConnectorError>.success(try await body.collect(upTo: limit))
@@ -34,7 +34,16 @@ final class SteppedBody: Sendable {
         return ResponseBody(try result.get())
     }
 
-    private func body(_ onChunk: @escaping @Sendable () -> Void) -> ResponseBody {
+    private var streamedBody: ResponseBody { body(onChunk: {}, onCancel: { self.exchange?.end(.cancelled) }) }
+
+    /// The body, which ends the exchange with an error of the body.
+    ///
+    /// - Parameter onCancel: Called when the reader stops before the end. The reader of a collected body then throws an
+    ///   error, which ends the exchange.
+    private func body(
+        onChunk: @escaping @Sendable () -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> ResponseBody {
         ResponseBody(
             pulling: { () async throws(ApiConnectorError) -> Data? in
                 do throws(ApiConnectorError) {
@@ -47,7 +56,7 @@ final class SteppedBody: Sendable {
                 }
             },
             cancel: {
-                self.exchange?.end(.cancelled)
+                onCancel()
                 self.stopped.set(ApiConnectorError(.cancelled, at: .response, "the call was canceled"))
             }
         )

@@ -41,14 +41,16 @@ enum IssueText {
     }
 
     static func ambiguous(_ declared: [Declaration]) -> String {
-        let list = declared.map { "\($0.matcher) (\($0.place))" }.joined(separator: ", ")
-        return "several declarations match this request: \(list); "
+        "several declarations match this request: \(places(declared)); "
             + "declare the answers in a row, or make one matcher narrower"
     }
 
-    static func unfit(_ declaration: Declaration, at place: CodeLocation, _ reason: String) -> String {
-        "the answer declared at \(place) does not fit \(declaration.matcher): \(reason)"
+    static func unfit(_ request: some CustomStringConvertible, at place: CodeLocation, _ reason: String) -> String {
+        "the answer declared at \(place) does not fit \(request): \(reason)"
     }
+
+    /// A text as a sentence.
+    static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
 
     static func unused(_ declaration: Declaration) -> [TestIssue] {
         declaration.steps.compactMap { step in

@@ -14,7 +14,7 @@ public import ApiConnector
 ///
 /// A script is strict. A request without an answer and an unused answer are issues. ``end(waitingUpTo:)`` returns the
 /// issues, and a test scope of ApiConnectorTestScopes records them as failures of the test.
-public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
+public final class Script<Router: ApiRouter>: GivenResponseSource, ScriptOwner {
     /// The environment of the backend.
     public let environment: Router.EnvironmentType
 
@@ -238,7 +238,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest
     ///   declarations and their differences.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await given(to: request).withoutExchange(for: request)
+        try await given(to: request).withoutExchange()
     }
 
     func given(to request: ApiRequest) async throws -> GivenResponse { try await engine.answer(to: request) }

@@ -9,11 +9,11 @@ extension ScriptEngine {
     ///
     /// - Parameters:
     ///   - request: The request as it arrived.
-    ///   - context: How an adapter delivers the answer. Nil, the default, means within the process.
+    ///   - delivery: How an adapter delivers the answer. Nil, the default, means within the process.
     ///   - arrival: The arrival of the body, if an adapter has read it; nil by default.
     func answer(
         to request: ApiRequest,
-        over context: AnswerDelivery? = nil,
+        over delivery: AnswerDelivery? = nil,
         after arrival: Arrival? = nil
     ) async throws -> GivenResponse {
         let arrival = request.body.isStreamed ? try arrive(request) : arrival
@@ -24,7 +24,7 @@ extension ScriptEngine {
             // incomplete body was also sent.
             _ = try body.get()
             return GivenResponse(
-                canned: try await response(to: sent, request, exchange, over: context),
+                canned: try await response(to: sent, request, exchange, over: delivery),
                 exchange: exchange
             )
         } catch {
@@ -46,22 +46,22 @@ extension ScriptEngine {
         to sent: RecordedRequest,
         _ request: ApiRequest,
         _ exchange: OpenRequest,
-        over context: AnswerDelivery?
+        over delivery: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
         // Each matcher is called once and outside the lock, because a matcher may call the test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
-        guard let taken = try takeStep(for: sent, differences, isPassedOn: context?.passOn != nil) else {
-            return try await context?.passOn?(request) ?? .failure(ApiConnectorError(.unmatched, "it has no answer"))
-        }
+        let isMatched = differences.contains(where: \.isEmpty)
+        if !isMatched, let passOn = delivery?.passOn { return try await passOn(request) }
+        let taken = try takeStep(for: sent, differences)
         let place = taken.step.place
         let response = try await response(of: taken, to: sent, exchange).coded(for: sent.request)
         if case .broken(let error) = response.answer {
-            let text = IssueText.unfit(declarations[taken.declaration], at: place, error.detail)
-            add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
+            let text = IssueText.unfit(declarations[taken.declaration].matcher, at: place, error.detail)
+            add(.unfit, IssueText.sentence(text), at: place)
             throw ApiConnectorError(.unmatched, text, request: sent.request)
         }
-        if let refusal = context?.limits.refusal(of: response) {
+        if let refusal = delivery?.limits.refusal(of: response) {
             if !taken.step.isCanned { add(.refused(at: place, refusal)) }
             throw ApiConnectorError(.unmatched, "the answer declared at \(place): \(refusal)")
         }
@@ -99,14 +99,9 @@ extension ScriptEngine {
         }
     }
 
-    /// The step that answers a request; nil for a request that is passed on.
-    private func takeStep(
-        for sent: RecordedRequest,
-        _ differences: [[Difference]],
-        isPassedOn: Bool
-    ) throws -> TakenStep? {
+    /// The step that answers a request.
+    private func takeStep(for sent: RecordedRequest, _ differences: [[Difference]]) throws -> TakenStep {
         let fitting = differences.indices.filter { differences[$0].isEmpty }
-        if fitting.isEmpty, isPassedOn { return nil }
         let choice = state.withLock { state -> (taken: TakenStep?, live: [Int], declarations: [Declaration]) in
             let live = fitting.filter { state.declarations.all[$0].nextStep != nil }
             guard live.count == 1, let taken = state.declarations.takeStep(of: live[0]) else {

@@ -152,8 +152,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
             try coding.check(response)
             return response
         } catch {
-            let text = "the answer declared at \(place) does not fit \(name): \(error.sentence)"
-            engine.add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
+            let text = IssueText.unfit(name, at: place, error.sentence)
+            engine.add(.unfit, IssueText.sentence(text), at: place)
             return .failure(ApiConnectorError(.unmatched, text))
         }
     }

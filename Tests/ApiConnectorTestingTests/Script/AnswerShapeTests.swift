@@ -36,6 +36,21 @@ struct AnswerShapeTests {
         #expect(await script.end().isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func aBodyOverTheLimitIsRecordedAsTheCallsError(inChunks: Bool) async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let answer = TestConnectorResponse.data(Data(count: 100))
+        script.on(.tea(id: 1)).answer(inChunks ? answer.chunked(byteCount: 30) : answer)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await script.connection().data(
+                at: .tea(id: 1),
+                options: CallOptions(maximumBodyByteCount: 50)
+            )
+        }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(script.requests.map(\.outcome.description) == ["failed (bodyTooLarge)"])
+    }
+
     @Test func aPauseBeforeTheHeadUsesTheVirtualClock() async throws {
         async let answer = response(.status(204).after(.seconds(3600), on: clock))
         #expect(try await clock.nextSleep() == .seconds(3600))

@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// The response source of a seeded program: its own script engine, which reports to the test's engine.
-struct SeededResponses: ExchangeSource {
+struct SeededResponses: GivenResponseSource {
     private let engine: ScriptEngine
 
     init(_ document: SeedDocument) throws(FixtureError) {
@@ -15,7 +15,7 @@ struct SeededResponses: ExchangeSource {
     }
 
     func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await given(to: request).withoutExchange(for: request)
+        try await given(to: request).withoutExchange()
     }
 
     func given(to request: ApiRequest) async throws -> GivenResponse {

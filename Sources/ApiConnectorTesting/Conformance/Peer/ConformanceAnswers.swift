@@ -7,7 +7,7 @@ public import ApiConnector
 /// The answers of a conformance case, for a test double that returns canned answers.
 ///
 /// A ``ConformanceTarget`` passes the answers to the closure that makes the double. Each case has its own answers.
-public final class ConformanceAnswers: ExchangeSource {
+public final class ConformanceAnswers: GivenResponseSource {
     let log = PeerLog()
     private let answers: PeerAnswers
     private let root = Locked(URL(filePath: "/"))
@@ -30,7 +30,7 @@ public final class ConformanceAnswers: ExchangeSource {
     ///
     /// - Throws: The error that the request's body throws.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await given(to: request).withoutExchange(for: request)
+        try await given(to: request).withoutExchange()
     }
 
     func given(to request: ApiRequest) async throws -> GivenResponse {
