@@ -8,7 +8,7 @@ extension CallOptions {
     /// See ``ApiRequest/isCredentialRefresh``. ``RefreshableCredentials`` needs no such option.
     public var isCredentialRefresh: Bool {
         get { values.credentialRefreshes.isMarked }
-        set { values.credentialRefreshes.isSetByHand = newValue }
+        set { values.credentialRefreshes.manualValue = newValue }
     }
 
     /// Makes options for a call that is part of a credential refresh.

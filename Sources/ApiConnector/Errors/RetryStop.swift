@@ -10,6 +10,8 @@ public enum RetryStop: String, Sendable, Hashable, CaseIterable {
     case notIdempotent
     /// The body cannot be sent again.
     case bodyNotReplayable
+    /// The rest of the stream cannot be requested; the error's ``ApiConnectorError/detail`` says why.
+    case notResumable
     /// ``RetryPolicy/maximumAttemptCount`` is reached.
     case attemptLimit
     /// The next attempt would start after ``RetryPolicy/maximumDuration``.
@@ -24,7 +26,7 @@ extension RetryStop {
     /// The end of the sentence "The request was not sent again: …"; nil if the failure itself explains it.
     var reason: String? {
         switch self {
-        case .notTransient: nil
+        case .notTransient, .notResumable: nil
         case .notIdempotent: "the server might do the work twice; an Idempotency-Key would allow a retry"
         case .bodyNotReplayable: "its body cannot be sent a second time"
         case .attemptLimit: "the policy's maximum attempt count is reached"

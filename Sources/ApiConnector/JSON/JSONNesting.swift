@@ -51,7 +51,9 @@ enum JSONNesting {
         return try decode(json, with: decoder) { try $0.decode(type, from: json) }
     }
 
-    /// Decodes JSON in which ``mayBeDeep(_:)`` found many brackets, using the parsed body if values are nested deeply.
+    /// Decodes any JSON, using the parsed body if values are nested deeply.
+    ///
+    /// If ``mayBeDeep(_:)`` is false, decoding without this function is faster.
     ///
     /// - Parameters:
     ///   - json: The JSON to decode.

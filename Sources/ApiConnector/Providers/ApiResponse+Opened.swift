@@ -3,23 +3,33 @@
 // MIT License, see LICENSE.
 
 extension ApiResponse {
-    /// Waits for the first chunk of a streamed body, so that a failure before this chunk is thrown here.
+    /// Waits for the beginning of a streamed body, so that a failure before this point is thrown here.
     ///
     /// Call it in a wrapper that retries: until the caller has received a chunk, the request can still be sent again.
-    /// The first chunk stays in the body. A collected body is returned unchanged.
+    /// The beginning stays in the body. If the body ends within it, its connection is released. A collected body is
+    /// returned unchanged.
     ///
-    /// - Parameter request: The request that the wrapper sent; its time limits apply, also to the rest of the body.
+    /// - Parameters:
+    ///   - request: The request that the wrapper sent; its time limits apply, also to the rest of the body.
+    ///   - byteCount: Reads chunks until they have this number of bytes; 1 by default, which means the first chunk.
     /// - Throws: ``ApiConnectorError``: the failure of the body; of kind `.other` if the body was already read.
-    public func opened(by request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    public func opened(
+        by request: ApiRequest,
+        reading byteCount: Int = 1
+    ) async throws(ApiConnectorError) -> ApiResponse {
         var response = try watched(as: request)
         guard let reader = response.body.reader else { return response }
         do {
             try reader.claim()
-            if let first = try await reader.next() {
-                response.body = ResponseBody(source: OpenedBody(first, reader))
-            } else {
-                response.body = ResponseBody(Data())
+            var beginning = Data()
+            while beginning.count < byteCount {
+                guard let chunk = try await reader.next() else {
+                    response.body = ResponseBody(beginning)
+                    return response
+                }
+                if beginning.isEmpty { beginning = chunk } else { beginning.append(chunk) }
             }
+            response.body = ResponseBody(source: OpenedBody(beginning, reader))
             return response
         } catch {
             throw error.completed(request: response.request, head: head)
@@ -27,20 +37,20 @@ extension ApiResponse {
     }
 }
 
-/// A body whose first chunk has already been read.
+/// A body whose beginning has already been read.
 private final class OpenedBody: ResponseBodySource {
-    private let first: Locked<Data?>
+    private let beginning: Locked<Data?>
     private let reader: ResponseBodyReader
 
-    init(_ first: Data, _ reader: ResponseBodyReader) {
-        self.first = Locked(first)
+    init(_ beginning: Data, _ reader: ResponseBodyReader) {
+        self.beginning = Locked(beginning)
         self.reader = reader
     }
 
     var isWatched: Bool { reader.isWatched }
 
     func next() async throws(ApiConnectorError) -> Data? {
-        if let first = first.withLock({ $0.take() }) { return first }
+        if let beginning = beginning.withLock({ $0.take() }) { return beginning }
         return try await reader.next()
     }
 

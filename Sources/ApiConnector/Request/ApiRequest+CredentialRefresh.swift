@@ -16,9 +16,9 @@ extension ApiRequest {
         // for other calls either, because they may wait for the refresh.
         get {
             let refreshes = values.credentialRefreshes
-            return refreshes.isMarked || refreshes.isSetByHand == nil && CredentialRefreshes.current.isMarked
+            return refreshes.isMarked || refreshes.manualValue == nil && CredentialRefreshes.current.isMarked
         }
-        set { values.credentialRefreshes.isSetByHand = newValue }
+        set { values.credentialRefreshes.manualValue = newValue }
     }
 
     /// Whether the request is part of a credential refresh of this source, or is sent by one.
@@ -59,13 +59,13 @@ struct CredentialRefreshes: Sendable {
     fileprivate var marks: [CredentialRefresh] = []
 
     /// The value that a wrapper or the call has set; nil if none was set.
-    var isSetByHand: Bool?
+    var manualValue: Bool?
 
     /// The refreshes that the current task is part of.
     @TaskLocal fileprivate static var current = CredentialRefreshes()
 
     /// Whether at least one refresh is running, unless another value was set.
-    var isMarked: Bool { isSetByHand ?? marks.contains { !$0.isOver.withLock { $0 } } }
+    var isMarked: Bool { manualValue ?? marks.contains { !$0.isOver.withLock { $0 } } }
 
     /// Whether a refresh of a source is running.
     fileprivate func contain(_ source: AnyObject) -> Bool {
@@ -81,7 +81,7 @@ extension RequestValues {
     var credentialRefreshes: CredentialRefreshes {
         get { self[CredentialRefreshesValue.self] }
         set {
-            if newValue.marks.isEmpty, newValue.isSetByHand == nil {
+            if newValue.marks.isEmpty, newValue.manualValue == nil {
                 remove(CredentialRefreshesValue.self)
             } else {
                 self[CredentialRefreshesValue.self] = newValue

@@ -17,7 +17,9 @@ final class CallContext: Sendable {
     private let id = Locked<CallID?>(nil)
 
     /// Whether the router made the URL.
-    var hasRoute: Bool { route != nil }
+    ///
+    /// It is stored, because comparing the route copies it.
+    let hasRoute: Bool
 
     init(
         route: (any ApiRouter)? = nil,
@@ -26,6 +28,7 @@ final class CallContext: Sendable {
         datedURL: DatedURL? = nil
     ) {
         self.route = route
+        hasRoute = route != nil
         self.pageRoute = pageRoute
         self.environment = environment
         self.datedURL = datedURL

@@ -37,11 +37,12 @@ final class ElementSource<Element: Sendable>: BatchSource {
         // An error ends the stream.
         var after = State.over
         defer { state.withLock { $0 = after } }
-        if Task.isCancelled { throw ApiConnectorError(.cancelled, at: .response, "the call was canceled") }
         var stream: OpenStream<Element>
         switch before {
-        case .unopened(let open): stream = try await open()
-        case .open(let open): stream = open
+        case .unopened(let open):
+            if Task.isCancelled { throw .streamCancelled }
+            stream = try await open()
+        case .open(let openStream): stream = openStream
         case .busy, .over: return []
         }
         let batch: [Element]

@@ -16,7 +16,7 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// Releases resources after a failure, before the error is thrown; nil for nothing.
     var onFailure: (@Sendable () -> Void)?
 
-    /// The attempt of the current connection; nil for a stream that is not resumed.
+    /// The attempt that opened this connection; nil for the first connection, whose attempt the resumption has.
     var attempt: StreamAttempt?
 
     /// Resumes the stream after a break; nil if it cannot be resumed.
@@ -59,11 +59,7 @@ extension OpenStream {
                 if let reason { throw parser.resumePoint == nil ? reason : reason.mentioningResuming }
                 return []
             }
-            do throws(ApiConnectorError) {
-                self = try await resumption.resume(from: point, after: reason)
-            } catch {
-                throw completing(error)
-            }
+            self = try await resumption.resume(from: point, after: reason, completing)
         }
     }
 
@@ -71,6 +67,7 @@ extension OpenStream {
         if let failure { throw failure }
         var batch: [Element] = []
         do throws(ApiConnectorError) {
+            if Task.isCancelled { throw .streamCancelled }
             while true {
                 try parser.read(&batch, upTo: count)
                 if !batch.isEmpty || isAtEnd || parser.isOver { break }
@@ -93,6 +90,10 @@ extension OpenStream {
 }
 
 extension ApiConnectorError {
+    static var streamCancelled: ApiConnectorError {
+        ApiConnectorError(.cancelled, at: .response, "the call was canceled")
+    }
+
     /// The error; if the connection was lost, with advice on resuming the stream.
     fileprivate var mentioningResuming: ApiConnectorError {
         // Resuming would not help other requests.

@@ -5,8 +5,10 @@
 /// A stream of a call's values.
 ///
 /// - It is cold: each iteration sends the request.
-/// - It has back-pressure: nothing is read ahead of the loop, except the rest of the current chunk.
-/// - Leaving the loop, or canceling its task, ends the call.
+/// - It has back-pressure: nothing is decoded ahead of the loop, except the current chunk. The transport reads ahead at
+///   most its window.
+/// - Leaving the loop ends the call. Canceling its task ends the call after the loop has taken the elements that are
+///   already decoded, at most 512.
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
 
@@ -126,11 +128,5 @@ extension ResponseBody {
             )
             return OpenStream(chunks: makeAsyncIterator(), parser: format.recipe.parser(context))
         }
-    }
-}
-
-extension JSONDecoder: WholeBodyDecoding {
-    func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
-        try decode(type, from: JSONText(data: body, number: 1, offset: 0, isDocument: true))
     }
 }

@@ -29,11 +29,41 @@ import Testing
         #expect(try await source.nextBatch() == [])
     }
 
+    @Test func aCanceledTaskFindsTheEndOfAStreamThatIsOver() async throws {
+        let lines = try stream("a\n")
+        let source = ElementSource<String> { () throws(ApiConnectorError) in lines }
+        #expect(try await source.nextBatch() == ["a"])
+        #expect(try await source.nextBatch() == [])
+        let batch = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await source.nextBatch()
+        }
+        #expect(try await batch.value == [])
+    }
+
+    @Test func theErrorOfACanceledStreamIsCompleteAndReleasesIt() async throws {
+        var lines = try stream(String(repeating: "a\n", count: 2000))
+        lines.completing = { $0.completed(request: nil, elapsed: .seconds(1)) }
+        let released = Gate()
+        lines.onFailure = { released.open() }
+        let open = lines
+        let source = ElementSource<String> { () throws(ApiConnectorError) in open }
+        #expect(try await source.nextBatch().isEmpty == false)
+        let batch = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await source.nextBatch()
+        }
+        let error = await #expect(throws: ApiConnectorError.self) { try await batch.value }
+        #expect(error?.kind == .cancelled)
+        #expect(error?.elapsed == .seconds(1))
+        try await released.opened()
+    }
+
     private func stream(_ text: String) throws -> OpenStream<String> {
         let context = StreamContext(
             decoder: JSONDecoder(),
             maximumRecordByteCount: 1024,
-            maximumBodyByteCount: 1024,
+            maximumBodyByteCount: 8192,
             wholeReader: JSONDecoder()
         )
         let body = ResponseBody(Data(text.utf8))

@@ -35,6 +35,7 @@ import Testing
         #expect(found.numbers == [1, 22])
         #expect(found.error?.kind == .connectionLost)
         #expect(found.error?.detail.hasSuffix("; the stream cannot be resumed: \(reason)") == true)
+        #expect(found.error?.retryStop == .notResumable)
         #expect(found.requests.count == 1)
     }
 

@@ -6,14 +6,15 @@ extension ApiConnectionType {
     /// Streams the values of a route's response.
     ///
     /// The media type of the response decides whether there are several values or one; see ``StreamFormat/automatic``.
-    /// The stream is cold: each iteration sends the request again, and nothing is read ahead of the loop. Leaving the
-    /// loop closes the connection. Canceling the task that iterates ends the call immediately with kind `.cancelled`.
+    /// The stream is cold: each iteration sends the request again. Leaving the loop closes the connection. Canceling the
+    /// task that iterates ends the call with kind `.cancelled`, after the loop has taken the elements that are already
+    /// decoded.
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Value> {
-        iterate(.route(route), .automatic, options)
+        makeStream(.route(route), .automatic, options)
     }
 
     /// Like ``stream(of:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -25,7 +26,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Value> {
-        iterate(.url(url, method, body), .automatic, options)
+        makeStream(.url(url, method, body), .automatic, options)
     }
 
     /// Like ``stream(of:at:options:)``, with an ``ApiCall``, whose value type is fixed.
@@ -33,7 +34,7 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Value> {
-        iterate(call.target, .automatic, options)
+        makeStream(call.target, .automatic, options)
     }
 
     /// Streams the elements of a route's response in the given format.
@@ -56,7 +57,7 @@ extension ApiConnectionType {
         as format: StreamFormat<Element>,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Element> {
-        iterate(.route(route), format, options)
+        makeStream(.route(route), format, options)
     }
 
     /// Like ``stream(of:at:as:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -69,7 +70,7 @@ extension ApiConnectionType {
         as format: StreamFormat<Element>,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Element> {
-        iterate(.url(url, method, body), format, options)
+        makeStream(.url(url, method, body), format, options)
     }
 
     /// Like ``stream(of:at:as:options:)``, with an ``ApiCall``, whose element type is fixed.
@@ -78,10 +79,10 @@ extension ApiConnectionType {
         as format: StreamFormat<Element>,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Element> {
-        iterate(call.target, format, options)
+        makeStream(call.target, format, options)
     }
 
-    private func iterate<Element>(
+    private func makeStream<Element>(
         _ target: CallTarget<RouterType>,
         _ format: StreamFormat<Element>,
         _ options: CallOptions

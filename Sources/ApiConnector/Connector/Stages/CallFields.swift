@@ -5,8 +5,8 @@
 /// The header fields that a call sets itself: `Accept`, `Content-Type`, `Accept-Encoding`, and those that resume a
 /// body.
 ///
-/// They are added to the merged fields of the environment, the route, the connection and the call's options. No other
-/// stage of a call sets fields.
+/// They are added to the merged fields of the environment, the route, the connection and the call's options. A transport
+/// adds `User-Agent`, and a missing `Accept-Encoding` or `Content-Type`.
 struct CallFields: Sendable {
     /// The default `Accept` field.
     let accept: HTTPHeaders

@@ -4,11 +4,11 @@
 
 /// Runs the stages of a call.
 ///
-/// 1. `RequestBuilder` adds the settings of the connection and the call to the route's request (Routing, Request).
-/// 2. `RedirectStage` sends it and follows redirects. Each hop goes through the providers to the transport (Providers,
-///    Transport).
-/// 3. `ResponseBody` collects the body (Response).
-/// 4. `ResponseReader` validates the response, opens the envelope and decodes the value (Response).
+/// 1. `CallTarget.draft(in:)` reads the route: URL, method, header fields and body.
+/// 2. `RequestBuilder` adds the settings of the connection and the call.
+/// 3. `RedirectStage` sends the request and follows redirects. Each hop goes through the providers to the transport.
+/// 4. `ResponseBody` collects the body.
+/// 5. `ResponseReader` validates the response, opens the envelope and decodes the value.
 ///
 /// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages in between
 /// are not generic: if code uses a generic type that another module defines, Swift's runtime looks up the metadata of
@@ -27,7 +27,7 @@ struct CallPipeline: Sendable {
     /// Runs all stages, from a request of ``request(_:accepting:)`` to the result of the call.
     ///
     /// - Parameters:
-    ///   - request: Makes the request; if it throws an error, the call fails with this error.
+    ///   - request: Makes the request. It runs here, so that its errors also get the elapsed time.
     ///   - read: Converts the response to the call's result.
     func run<Outcome: Sendable>(
         _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
@@ -38,25 +38,25 @@ struct CallPipeline: Sendable {
         do throws(ApiConnectorError) {
             let reader = try await answer(to: request())
             do throws(ApiConnectorError) {
-                return reader.isLarge ? try await reader.leavingBehind(read) : try read(reader)
+                return reader.isLarge ? try await reader.readInTask(read) : try read(reader)
             } catch {
                 throw error.completed(request: reader.response.request)
             }
         } catch {
             let elapsed = settings.configuration.timeSource.now - start
-            throw settings.explain(error.completed(request: nil, elapsed: elapsed), after: elapsed)
+            throw settings.namingOverallLimit(in: error.completed(request: nil, elapsed: elapsed), after: elapsed)
         }
     }
 
     /// Completes a draft with the settings of the connection and the call; runs before the first suspension.
     func request(_ draft: consuming ApiRequest, accepting fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
         var request = draft
-        try RequestBuilder(settings: settings, fields: fields).complete(&request)  // Routing, Request
+        try RequestBuilder(settings: settings, fields: fields).complete(&request)
         return request
     }
 
     /// Reports the length of the request's body to the upload progress.
-    func watchBody(of request: ApiRequest) {
+    func beginUploadProgress(of request: ApiRequest) {
         settings.uploadProgress?.begin(of: request.body.byteCount, settings.configuration.timeSource)
     }
 
@@ -64,11 +64,13 @@ struct CallPipeline: Sendable {
     @inline(__always)
     private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
-        watchBody(of: request)
-        return try await collected(send(&request))  // Response
+        beginUploadProgress(of: request)
+        return try await collected(send(&request))
     }
 
     /// Collects a response's body.
+    ///
+    /// Usually the transport has already collected it. A user's provider may return a streamed body.
     @inline(__always)
     private func collected(_ response: consuming ApiResponse) async throws(ApiConnectorError) -> ResponseReader {
         do throws(ApiConnectorError) {
@@ -81,12 +83,11 @@ struct CallPipeline: Sendable {
 
     /// Sends a request through redirects and providers.
     ///
-    /// Each hop is an attempt with its own time limits.
+    /// Each hop has its own time limits.
     @inline(__always)
     func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
-            return try await RedirectStage(settings)
-                .response(for: &request)  // Providers, Transport
+            return try await RedirectStage(settings).response(for: &request)
         } catch {
             throw error.completed(request: request)
         }

@@ -32,7 +32,7 @@ final class CallSettings: Sendable {
     }
 
     /// Names the call's time limit in an error if the limit has passed.
-    func explain(_ error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
+    func namingOverallLimit(in error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
         guard let overall = configuration.limits.timeouts.overall, elapsed >= overall else { return error }
         return error.naming(overall, "Timeouts.overall")
     }

@@ -62,7 +62,7 @@ struct RangeResumption: Sendable {
 extension StreamedAnswer {
     /// Why the rest of the body cannot be requested after a break; nil if it can.
     var rangeObstacle: String? {
-        // A resumption sends the first request again, so the method before the redirects counts, too.
+        // A resumption starts with the route again, so the method before the redirects counts, too.
         if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
             "only a GET can request a range, and this was a \(method)"
         } else if let coding = response.contentCoding {
@@ -71,17 +71,6 @@ extension StreamedAnswer {
             "the server does not support ranges"
         } else if Validator(response.headers)?.isStrong != true {
             "the response has no strong ETag or Last-Modified, so a changed body could not be detected"
-        } else {
-            nil
-        }
-    }
-
-    /// Why the call cannot be repeated; nil if it can.
-    var repeatObstacle: String? {
-        if !request.isRepeatable {
-            "a \(request.method) without an Idempotency-Key must not be sent twice"
-        } else if !request.body.isReplayable {
-            "its body cannot be sent a second time"
         } else {
             nil
         }

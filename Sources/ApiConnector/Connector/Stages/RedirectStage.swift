@@ -25,7 +25,7 @@ struct RedirectStage: Sendable {
     /// Sends one request through all providers.
     @inline(__always)
     private func hop(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        try request.checkTime()
+        try request.checkNotOver()
         return try await provider.response(for: request).watched(as: request)
     }
 

@@ -27,9 +27,9 @@ struct RequestBuilder {
             throw ApiConnectorError(.invalidRequest, at: .request, conflict, request: request)
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
-        let draft = request.values
+        let draftValues = request.values
         request.values = settings.values
-        request.values.joinRefreshes(of: draft)
+        request.values.joinRefreshes(of: draftValues)
         request.timers = settings.configuration.timers
         request.limits = settings.configuration.limits
         if let overall = settings.configuration.limits.timeouts.overall {

@@ -23,7 +23,7 @@ struct ResponseReader: Sendable {
     func check() throws(ApiConnectorError) {
         try validate()
         guard settings.envelope.wrapsValues, response.mediaType?.isJSON != false, let failure else { return }
-        throw reported(failure)
+        throw backendError(with: failure)
     }
 
     /// Whether decoding may take so long that the deadline and a cancellation must be able to end the wait.
@@ -34,7 +34,7 @@ struct ResponseReader: Sendable {
     /// Decodes in its own task, and stops waiting for it when the deadline passes or the call is canceled.
     ///
     /// A decoder cannot be interrupted: it runs to its end, and its result is discarded.
-    func leavingBehind<Outcome: Sendable>(
+    func readInTask<Outcome: Sendable>(
         _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
         return try await response.request.leavingBehind { try read(self) }
@@ -44,7 +44,7 @@ struct ResponseReader: Sendable {
         do throws(ApiConnectorError) {
             try settings.configuration.validation.validate(response, body)
         } catch {
-            if let failure { throw reported(failure) }
+            if let failure { throw backendError(with: failure) }
             throw withProblem(error)
         }
     }
@@ -53,7 +53,7 @@ struct ResponseReader: Sendable {
         do {
             return try JSONNesting.decode(type, from: body, with: settings.configuration.decoder)
         } catch {
-            throw unopened(type, error)
+            throw openingError(type, error)
         }
     }
 
@@ -70,16 +70,16 @@ struct ResponseReader: Sendable {
                 content = try Envelope.open(type, from: body, with: decoder)
             }
         } catch {
-            throw unopened(type, error)
+            throw openingError(type, error)
         }
         switch content {
         case .value(let value): return value
-        case .failure(let failure): throw reported(failure)
+        case .failure(let failure): throw backendError(with: failure)
         }
     }
 
-    private func unopened(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
-        if let failure { return reported(failure) }
+    private func openingError(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
+        if let failure { return backendError(with: failure) }
         return withProblem(undecodable(type, error))
     }
 
@@ -92,9 +92,9 @@ struct ResponseReader: Sendable {
     }
 
     /// The error of a call whose body contains the backend's own error; nil if the body contains no such error.
-    var backendFailure: ApiConnectorError? { failure.map(reported) }
+    var backendError: ApiConnectorError? { failure.map(backendError(with:)) }
 
-    private func reported(_ failure: any Sendable) -> ApiConnectorError {
+    private func backendError(with failure: any Sendable) -> ApiConnectorError {
         let detail = "the backend answered \(response.status) and reported its own error"
         var error = ApiConnectorError(.backendFailure, at: .envelope, detail, response: response, body: body)
         error.backendFailure = failure

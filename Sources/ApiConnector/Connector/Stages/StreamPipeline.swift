@@ -30,16 +30,14 @@ struct StreamPipeline: Sendable {
         let answer = try await answer(fields(of: format), deadline: deadline) { request in
             if let mark { request.values.streamMark = mark }
         }
-        var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
+        var stream = stream(of: answer, try await answer.accepted(), as: format)
         guard let policy = format.resumePolicy, let mark, answer.response.status != 204 else { return stream }
         let ranges = RangeResumption(answer)
         stream.resumption = StreamResumption(
             policy,
             after: answer.makeAttempt(),
             mark,
-            obstacle: { [repeatObstacle = answer.repeatObstacle] point in
-                point.position == nil ? repeatObstacle ?? point.eventIDObstacle : ranges.obstacle
-            }
+            obstacle: { point in point.position == nil ? point.eventIDObstacle : ranges.obstacle }
         ) { (point, next) async throws(ApiConnectorError) in
             try await reopen(as: format, from: point, ranges, next)
         }
@@ -83,7 +81,7 @@ struct StreamPipeline: Sendable {
         var context = answer.reader.context
         context.resumePoint = point
         let parser = format.recipe.parser(context)
-        var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
+        var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
         stream.canBeResumed = answer.response.status != 204
         if point != nil { stream.attempt = answer.makeAttempt() }
         return stream
@@ -113,27 +111,28 @@ struct StreamPipeline: Sendable {
             request.delivery = .streamed
             request.deadline = deadline
             change(&request)
-            call.watchBody(of: request)
-            var hop = request
-            let response = try await call.send(&hop)
+            call.beginUploadProgress(of: request)
+            var sent = request
+            let response = try await call.send(&sent)
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: call.settings),
                 request: request,
                 completing: { [head = response.head, sent = response.request, settings = call.settings] error in
                     let now = timeSource.now
                     let error = error.completed(request: sent, elapsed: now - start, head: head)
-                    return settings.explain(error, after: now - callStart)
+                    return settings.namingOverallLimit(in: error, after: now - callStart)
                 }
             )
         } catch {
             let now = timeSource.now
-            throw call.settings.explain(error.completed(request: nil, elapsed: now - start), after: now - callStart)
+            let completed = error.completed(request: nil, elapsed: now - start)
+            throw call.settings.namingOverallLimit(in: completed, after: now - callStart)
         }
     }
 
     /// Makes the complete request; runs before the first suspension.
     func request(_ fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
-        try call.request(draft(), accepting: fields)  // Routing, Request
+        try call.request(draft(), accepting: fields)
     }
 }
 

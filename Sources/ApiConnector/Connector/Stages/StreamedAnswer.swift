@@ -6,7 +6,9 @@
 struct StreamedAnswer: Sendable {
     let reader: StreamedReader
 
-    /// The call's request before redirects and wrappers, which a resumption sends again.
+    /// The call's request before redirects and wrappers.
+    ///
+    /// A resumption makes a new request from the route, and continues the attempts of this one.
     let request: ApiRequest
 
     /// Completes errors of the body with request, head and time.

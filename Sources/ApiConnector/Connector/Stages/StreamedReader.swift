@@ -22,7 +22,7 @@ struct StreamedReader: Sendable {
             maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
             wholeReader: self,
             forbidsBody: response.forbidsBody,
-            backendFailure: { wholeResponse($0).backendFailure },
+            backendFailure: { wholeResponse($0).backendError },
             redactor: { [request = response.request] in request.textRedactor }
         )
     }
@@ -81,12 +81,12 @@ struct StreamedReader: Sendable {
         _ body: inout Data,
         of chunks: inout ResponseBody.AsyncIterator
     ) async throws(ApiConnectorError) -> Bool {
-        let isCut = Locked(false)
+        let hasTimedOut = Locked(false)
         let timers = settings.configuration.timers
         var limit: TimerQueue.Entry?
         if let reader = response.body.reader, response.wholeByteCount ?? .max > Self.errorByteCount {
             limit = timers.add(at: timers.timeSource.now + Self.errorTime) {
-                isCut.withLock { $0 = true }
+                hasTimedOut.withLock { $0 = true }
                 reader.cancel()
             }
         }
@@ -97,7 +97,7 @@ struct StreamedReader: Sendable {
             if Task.isCancelled || error.kind == .deadlineExceeded { throw error }
             return false
         }
-        return !isCut.withLock { $0 }
+        return !hasTimedOut.withLock { $0 }
     }
 
     private func wholeResponse(_ body: Data) -> ResponseReader {

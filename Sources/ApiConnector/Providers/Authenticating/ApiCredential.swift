@@ -29,7 +29,7 @@ public struct ApiCredential: Sendable {
     /// replaces a credential.
     public var version = 0
 
-    /// Whether the credential was created while the call waited, so that a 401 cannot be due to its age.
+    /// Whether a refresh or a sign-in created the credential while the call waited.
     var isFresh = false
 
     private init(_ form: Form, expiry: Date? = nil, ownSecrets: OwnSecrets? = nil) {
@@ -121,7 +121,7 @@ public struct ApiCredential: Sendable {
     ///
     /// - Returns: Whether the credential was added; false if the request already has a header field or query item with
     ///   that name.
-    func authorize(_ request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
+    func add(to request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
         switch form {
         case .header(let name, let value):
             guard !request.headers.contains(name) else { return false }
@@ -134,11 +134,11 @@ public struct ApiCredential: Sendable {
         case .all(let credentials):
             var isAuthorized = false
             for credential in credentials {
-                if try await credential.authorize(&request) { isAuthorized = true }
+                if try await credential.add(to: &request) { isAuthorized = true }
             }
             return isAuthorized
         case .perRequest:
-            return try await credential(for: request)?.authorize(&request) ?? false
+            return try await credential(for: request)?.add(to: &request) ?? false
         }
         request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
         return true

@@ -26,14 +26,16 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
             var authorized = request
             var isAuthorized = false
             try await authorized.authorize(for: scope) { (request) throws(ApiConnectorError) in
-                isAuthorized = try await credential.authorize(&request)
+                isAuthorized = try await credential.add(to: &request)
             }
             guard isAuthorized else { return try await wrapped.response(for: request) }
-            let response = try await wrapped.response(for: authorized)
-            // The age of a credential that was created for this call cannot be the reason for the 401, so a new
-            // credential would not help.
+            var response = try await wrapped.response(for: authorized)
+            // If the server refuses a fresh credential after another one, a further one would not help. The first
+            // credential may be fresh only because the caller has signed in.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount
             else { return response }
+            // An open body would keep its connection, and its place in a concurrency limit, during the refresh.
+            response = try await response.opened(by: authorized, reading: Self.heldByteCount)
             source.refuse(credential)
             guard request.body.isReplayable, let newer = try await source.credential(for: request),
                 newer.version != credential.version
@@ -48,6 +50,9 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
     /// At most, the request is sent with the first credential, then with a credential that another call has refreshed,
     /// and then with a credential that was refreshed for this call.
     private static var maximumSendCount: Int { 3 }
+
+    /// How much of a streamed 401 is read before the refresh, in bytes: 64 KiB.
+    private static var heldByteCount: Int { 64 << 10 }
 }
 
 extension DataRequestType {

@@ -8,10 +8,10 @@ struct RefreshState {
     enum Decision {
         case use(ApiCredential)
         /// The request has its own credential.
-        case none
+        case sendUnchanged
         case fail(ApiConnectorError)
         /// The call starts the refresh with this number, to replace this credential, and waits for the result.
-        case start(Int, RefreshWaiter, ApiCredential?, RefreshEvents)
+        case start(number: Int, waiter: RefreshWaiter, replacing: ApiCredential?, events: RefreshEvents)
         case join(RefreshWaiter, RefreshEvents)
     }
 
@@ -39,7 +39,7 @@ struct RefreshState {
     private var lastNumber = 0
     private var refresh: Refresh?
     /// The previous refresh, if it was abandoned: the next refresh waits for it to end.
-    private var givenUp: Task<Void, Never>?
+    private var abandoned: Task<Void, Never>?
     /// The start times of the refreshes within the window; at most as many as the limit allows.
     private var starts: [Duration] = []
     /// Why the last refresh failed; nil if it did not.
@@ -52,7 +52,7 @@ struct RefreshState {
     }
 
     mutating func decide(for headers: HTTPHeaders, now: Duration, date: Date) -> Decision {
-        if let fieldName, headers.contains(fieldName) { return .none }
+        if let fieldName, headers.contains(fieldName) { return .sendUnchanged }
         guard !isSignedOut else { return .fail(Self.signedOut) }
         if let credential, !isRefused(credential), !credential.expires(within: margin, of: date) {
             return .use(credential)
@@ -67,9 +67,9 @@ struct RefreshState {
             starts.append(now)
             lastNumber += 1
             let waiters = [ObjectIdentifier(waiter): waiter]
-            let new = Refresh(number: lastNumber, waiters: waiters, predecessor: givenUp.take())
+            let new = Refresh(number: lastNumber, waiters: waiters, predecessor: abandoned.take())
             refresh = new
-            return .start(lastNumber, waiter, credential, new.events)
+            return .start(number: lastNumber, waiter: waiter, replacing: credential, events: new.events)
         }
         if let credential, failure == nil || isUsable(credential, date) { return .use(credential) }
         return .fail(failure ?? .credentialsUnavailable("the credential was refreshed too often"))
@@ -95,7 +95,7 @@ struct RefreshState {
     }
 
     /// Sets the timer of a refresh, unless the refresh has already ended.
-    mutating func limit(_ number: Int, by timeLimit: TimerQueue.Entry) -> RefreshEnd {
+    mutating func keepTimer(_ timeLimit: TimerQueue.Entry, of number: Int) -> RefreshEnd {
         guard refresh?.number == number else { return RefreshEnd(timeLimit: timeLimit) }
         refresh?.timeLimit = timeLimit
         return RefreshEnd()
@@ -104,9 +104,9 @@ struct RefreshState {
     /// Abandons a refresh that took too long.
     ///
     /// The next refresh waits for it to end, unless the abandoned refresh itself still waits for its predecessor.
-    mutating func giveUp(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
+    mutating func abandon(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
         guard let over = refresh, over.number == number else { return RefreshEnd() }
-        givenUp = over.predecessor == nil ? over.task : nil
+        abandoned = over.predecessor == nil ? over.task : nil
         return finish(number, .failure(error), date: date)
     }
 
@@ -129,18 +129,22 @@ struct RefreshState {
         }
     }
 
+    /// Signs out.
+    ///
+    /// The canceled refresh may itself wait for its predecessor. The next refresh waits for both.
     mutating func signOut() -> RefreshEnd {
         isSignedOut = true
         credential = nil
-        givenUp = refresh?.task ?? givenUp
+        abandoned = refresh?.task ?? abandoned
         return end(.failure(Self.signedOut))
     }
 
+    /// Signs in; a canceled refresh is treated as in ``signOut()``.
     mutating func signIn(_ new: ApiCredential) -> RefreshEnd {
         isSignedOut = false
         failure = nil
         starts = []
-        givenUp = refresh?.task ?? givenUp
+        abandoned = refresh?.task ?? abandoned
         var fresh = keep(new)
         fresh.isFresh = true
         return end(.success(fresh))

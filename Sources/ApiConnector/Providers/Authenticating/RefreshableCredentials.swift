@@ -92,10 +92,10 @@ public final class RefreshableCredentials: CredentialSource {
         }
         switch decision {
         case .use(let credential): return credential
-        case .none: return nil
+        case .sendUnchanged: return nil
         case .fail(let error): throw error
         case .start(let number, let waiter, _, let events):
-            limit(number)
+            startTimer(of: number)
             return try await wait(as: waiter, of: request, .refreshStarted, events)
         case .join(let waiter, let events):
             return try await wait(as: waiter, of: request, .refreshJoined, events)
@@ -170,14 +170,14 @@ public final class RefreshableCredentials: CredentialSource {
         }
     }
 
-    private func limit(_ number: Int) {
+    private func startTimer(of number: Int) {
         let detail = "the refresh of the credential did not finish within \(timeLimit)"
         let entry = timers.add(at: timers.timeSource.now + timeLimit) { [weak self] in
             guard let self else { return }
             let date = timers.timeSource.date
-            state.withLock { $0.giveUp(number, .credentialsUnavailable(detail), date: date) }.carryOut(timers)
+            state.withLock { $0.abandon(number, .credentialsUnavailable(detail), date: date) }.carryOut(timers)
         }
-        state.withLock { $0.limit(number, by: entry) }.carryOut(timers)
+        state.withLock { $0.keepTimer(entry, of: number) }.carryOut(timers)
     }
 
     private func finish(_ number: Int, _ outcome: Result<ApiCredential, ApiConnectorError>) {

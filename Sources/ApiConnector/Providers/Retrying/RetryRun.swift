@@ -50,8 +50,10 @@ struct RetryRun {
         hasSucceeded = true
     }
 
-    /// Whether another attempt can follow a failure of this attempt.
-    func mayRepeat(_ request: ApiRequest) -> Bool {
+    /// Whether another attempt can follow a failure after the request was sent.
+    ///
+    /// A failure before that, which any request may repeat, happens before a chunk arrives.
+    func mayRepeatAfterSending(_ request: ApiRequest) -> Bool {
         request.isRepeatable && request.body.isReplayable && waitCount + 1 < policy.maximumAttemptCount
     }
 
@@ -68,17 +70,22 @@ struct RetryRun {
         isEnd: Bool = false,
         asked: Duration? = nil
     ) async -> Decision {
-        let decision = await decision(on: result, of: request, at: now, isEnd, asked)
+        let decision = await unreportedDecision(on: result, of: request, at: now, isEnd, asked)
         switch decision {
         case .again(let wait):
             request.report(.retrying(after: wait, because: result.reason), afterEnd: isOfStream)
         case .stop(let reason):
-            if result.isWorthMentioning { request.report(.notRetrying(because: reason.rawValue), afterEnd: isOfStream) }
+            report(reason, of: result, to: request)
         }
         return decision
     }
 
-    private func decision(
+    /// Reports to the request's observers why there is no further attempt.
+    func report(_ stop: RetryStop, of result: Result<ApiResponse, ApiConnectorError>, to request: ApiRequest) {
+        if result.isWorthMentioning { request.report(.notRetrying(because: stop.rawValue), afterEnd: isOfStream) }
+    }
+
+    private func unreportedDecision(
         on result: Result<ApiResponse, ApiConnectorError>,
         of request: ApiRequest,
         at now: Duration,
@@ -99,12 +106,12 @@ struct RetryRun {
         return .again(after: wait)
     }
 
-    /// Waits, starting from the time of the decision, and turns the request into the next attempt.
-    mutating func wait(
-        _ wait: Duration,
-        from now: Duration,
-        before request: inout ApiRequest,
-        after result: Result<ApiResponse, ApiConnectorError>
+    /// Turns the request into the next attempt, and waits, starting from the time of the decision.
+    mutating func beginNextAttempt(
+        of request: inout ApiRequest,
+        after result: Result<ApiResponse, ApiConnectorError>,
+        waiting wait: Duration,
+        from now: Duration
     ) async throws(ApiConnectorError) {
         let timeSource = request.timeSource
         request.beginNextAttempt(after: result, duration: now - attemptStart, wait: wait)

@@ -32,7 +32,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         var run = RetryRun(policy, tokens, start: request.timeSource.now)
         while true {
             request.report(.attemptStarted)
-            let result = await attempt(request, opening: run.mayRepeat(request))
+            let result = await attempt(request, opening: run.mayRepeatAfterSending(request))
             if case .success(let response) = result, response.status.isSuccess { return response }
             let now = request.timeSource.now
             switch await run.decide(on: result, of: request, at: now) {
@@ -41,7 +41,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             case .again(let wait):
                 // Otherwise the rejected response would stay open until the next attempt.
                 result.discardBody()
-                try await run.wait(wait, from: now, before: &request, after: result)
+                try await run.beginNextAttempt(of: &request, after: result, waiting: wait, from: now)
             }
         }
     }

@@ -34,7 +34,7 @@ extension ApiRequest {
     func withTimeLimitsInlined(
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try checkTime()
+        try checkNotOver()
         if watch?.watches(self) == true { return try await send(self) }
         guard let watch = newWatch() else { return try await send(self).collectedIfWanted(by: self) }
         var request = self

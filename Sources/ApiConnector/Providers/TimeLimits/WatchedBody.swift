@@ -25,7 +25,7 @@ final class WatchedBody: ResponseBodySource {
         self.reader = reader
         self.request = request
         self.watch = watch
-        let number = watch.attach(limitsSilence: false) { [weak self] in self?.stop($0) }
+        let number = watch.attach(appliesStall: false) { [weak self] in self?.stop($0) }
         state.withLock { $0.number = number }
     }
 
@@ -33,14 +33,14 @@ final class WatchedBody: ResponseBodySource {
 
     func next() async throws(ApiConnectorError) -> Data? {
         let number = state.withLock { $0.number }
-        if let number { watch.limitSilence(true, of: number) }
+        if let number { watch.applyStall(true, of: number) }
         let result: Result<Data?, ApiConnectorError>
         do throws(ApiConnectorError) {
             result = .success(try await reader.next())
         } catch {
             result = .failure(error)
         }
-        if let number { watch.limitSilence(false, of: number) }
+        if let number { watch.applyStall(false, of: number) }
         if let reason = state.withLock({ $0.reason }) {
             watch.end()
             throw reason

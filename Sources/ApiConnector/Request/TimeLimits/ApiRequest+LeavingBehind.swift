@@ -17,7 +17,7 @@ extension ApiRequest {
         let task = Locked<Task<Void, Never>?>(nil)
         var limited = self
         if !limitsAttempt { limited.limits = nil }
-        let outcome = await limited.withStopHandler(limitsSilence: false) {
+        let outcome = await limited.withStopHandler(appliesStall: false) {
             // Starts after the limits are set, so that a limit that is already reached ends the wait.
             let started = Task {
                 do {

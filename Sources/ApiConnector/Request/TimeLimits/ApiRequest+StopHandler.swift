@@ -24,33 +24,33 @@ extension ApiRequest {
         readPending: (@Sendable (_ completion: @escaping @Sendable () -> Void) -> Void)? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
-        await withStopHandler(limitsSilence: true, operation, readPending: readPending, onStop: onStop)
+        await withStopHandler(appliesStall: true, operation, readPending: readPending, onStop: onStop)
     }
 
-    /// - Parameter limitsSilence: Whether the operation reports progress, so that the stall timeout can apply.
+    /// - Parameter appliesStall: Whether the operation reports progress, so that the stall timeout can apply.
     func withStopHandler<Value>(
-        limitsSilence: Bool,
+        appliesStall: Bool,
         _ operation: () async -> Value,
         readPending: AttemptWatch.ReadPending? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
         guard watch == nil, isTimeLimited, let watch = newWatch() else {
-            return await withinWatch(limitsSilence: limitsSilence, operation, readPending: readPending, onStop: onStop)
+            return await withinWatch(appliesStall: appliesStall, operation, readPending: readPending, onStop: onStop)
         }
         defer { watch.end() }
         var watched = self
         watched.watch = watch
         // The stall timeout is off, because the operation reports progress to the caller's request, which has no watch.
-        return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
+        return await watched.withinWatch(appliesStall: false, operation, readPending: nil, onStop: onStop)
     }
 
     private func withinWatch<Value>(
-        limitsSilence: Bool,
+        appliesStall: Bool,
         _ operation: () async -> Value,
         readPending: AttemptWatch.ReadPending?,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
-        let number = watch?.attach(limitsSilence: limitsSilence, readPending) { [self] in
+        let number = watch?.attach(appliesStall: appliesStall, readPending) { [self] in
             onStop($0.completed(request: self))
         }
         defer { if let number { watch?.detach(number) } }

@@ -14,7 +14,7 @@ extension ApiRequest {
 
     /// Throws if the call was canceled or is past its deadline.
     @inline(__always)
-    func checkTime() throws(ApiConnectorError) {
+    func checkNotOver() throws(ApiConnectorError) {
         if Task.isCancelled { throw .cancelled(self) }
         if let deadline, deadline <= timeSource.now { throw .deadlineExceeded(self) }
     }

@@ -24,7 +24,7 @@ extension ApiRequest {
     ) async -> Value {
         var request = self
         request.limits = nil
-        return await request.withStopHandler(limitsSilence: false, operation, onStop: onStop)
+        return await request.withStopHandler(appliesStall: false, operation, onStop: onStop)
     }
 
     /// Runs a wrapper's code that may ignore a cancellation, and stops waiting for it at the call's deadline.

@@ -15,7 +15,7 @@ final class AttemptWatch: Sendable {
 
     private struct Wait {
         let number: Int
-        var limitsSilence: Bool
+        var appliesStall: Bool
         let stop: Stop
     }
 
@@ -28,10 +28,10 @@ final class AttemptWatch: Sendable {
         }
     }
 
-    /// The running silence timer.
+    /// The running timer of the stall timeout.
     ///
     /// `entry` is nil until the queue has returned it. The timer may run before that.
-    private struct SilenceTimer {
+    private struct StallTimer {
         let number: Int
         var entry: TimerQueue.Entry?
     }
@@ -45,15 +45,15 @@ final class AttemptWatch: Sendable {
         /// The time of the last progress, or of the start of the wait.
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
-        var silenceTimer: SilenceTimer?
+        var stallTimer: StallTimer?
         var isOver = false
 
         /// Whether a wait needs the stall timeout.
         ///
         /// It is false after the watch has ended. A wait may be attached even then, by a task that still runs although
         /// its caller no longer waits for it.
-        var limitsSilence: Bool {
-            reason == nil && !isOver && waits.contains(where: \.limitsSilence)
+        var appliesStall: Bool {
+            reason == nil && !isOver && waits.contains(where: \.appliesStall)
         }
 
         /// Stores why the waits end, and returns the functions that end them; only the first reason counts.
@@ -64,10 +64,10 @@ final class AttemptWatch: Sendable {
         }
 
         /// The number of a new timer; nil if a timer runs or no wait needs one.
-        mutating func nextSilenceTimer() -> Int? {
-            guard silenceTimer == nil, limitsSilence else { return nil }
+        mutating func nextStallTimer() -> Int? {
+            guard stallTimer == nil, appliesStall else { return nil }
             nextNumber += 1
-            silenceTimer = SilenceTimer(number: nextNumber)
+            stallTimer = StallTimer(number: nextNumber)
             return nextNumber
         }
     }
@@ -100,9 +100,9 @@ final class AttemptWatch: Sendable {
         state = Locked(State())
         let attemptEnd = timeouts.attempt.map { timers.timeSource.now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
-            limit(at: end, .timedOut, "the attempt did not finish within \(attempt)")
+            startLimit(at: end, .timedOut, "the attempt did not finish within \(attempt)")
         } else if let deadline {
-            limit(at: deadline, .deadlineExceeded, "the call did not finish before its deadline")
+            startLimit(at: deadline, .deadlineExceeded, "the call did not finish before its deadline")
         }
     }
 
@@ -118,7 +118,7 @@ final class AttemptWatch: Sendable {
             state.isOver = true
             state.waits = []
             state.readPending = nil
-            return (state.limitEntry.take(), state.silenceTimer.take()?.entry)
+            return (state.limitEntry.take(), state.stallTimer.take()?.entry)
         }
         if let limit { timers.remove(limit) }
         if let stall { timers.remove(stall) }
@@ -129,45 +129,45 @@ final class AttemptWatch: Sendable {
     /// Calls the function immediately if a limit was already reached.
     ///
     /// - Parameters:
-    ///   - limitsSilence: Whether the waiting code reports progress, so that the stall timeout can apply.
+    ///   - appliesStall: Whether the waiting code reports progress, so that the stall timeout can apply.
     ///   - readPending: Reads pending bytes before a time limit ends a wait; used until the watch ends.
     /// - Returns: A number for ``detach(_:)``.
-    func attach(limitsSilence: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
+    func attach(appliesStall: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
         let now = timers.timeSource.now
         let (number, timer, reason) = state.withLock { state in
             state.nextNumber += 1
             let number = state.nextNumber
             if let readPending, !state.isOver { state.readPending = readPending }
             if state.reason == nil {
-                state.waits.append(Wait(number: number, limitsSilence: limitsSilence, stop: stop))
+                state.waits.append(Wait(number: number, appliesStall: appliesStall, stop: stop))
             }
             state.lastProgress = now
-            return (number, limitsSilence && stall != nil ? state.nextSilenceTimer() : nil, state.reason)
+            return (number, appliesStall && stall != nil ? state.nextStallTimer() : nil, state.reason)
         }
         if let reason { stop(reason.error) }
-        if let timer { startSilenceTimer(timer, from: now) }
+        if let timer { startStallTimer(timer, from: now) }
         return number
     }
 
     /// Records that an attached reader starts or stops waiting for bytes.
     ///
     /// The timer's entry stays in the queue, so that a fast body does not add and remove an entry for every chunk.
-    func limitSilence(_ limitsSilence: Bool, of number: Int) {
+    func applyStall(_ appliesStall: Bool, of number: Int) {
         guard stall != nil else { return }
         let now = timers.timeSource.now
         let timer = state.withLock { state in
             guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return nil as Int? }
-            state.waits[index].limitsSilence = limitsSilence
+            state.waits[index].appliesStall = appliesStall
             state.lastProgress = now
-            return limitsSilence ? state.nextSilenceTimer() : nil
+            return appliesStall ? state.nextStallTimer() : nil
         }
-        if let timer { startSilenceTimer(timer, from: now) }
+        if let timer { startStallTimer(timer, from: now) }
     }
 
     func detach(_ number: Int) {
         let entry = state.withLock { state in
             state.waits.removeAll { $0.number == number }
-            return state.limitsSilence ? nil : state.silenceTimer.take()?.entry
+            return state.appliesStall ? nil : state.stallTimer.take()?.entry
         }
         if let entry { timers.remove(entry) }
     }
@@ -181,7 +181,7 @@ final class AttemptWatch: Sendable {
 
     private var stall: Duration? { timeouts.stall }
 
-    private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
+    private func startLimit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.reachLimit(ApiConnectorError(kind, detail)) }
         let isOver = state.withLock { state in
             state.limitEntry = entry
@@ -190,38 +190,38 @@ final class AttemptWatch: Sendable {
         if isOver { timers.remove(entry) }
     }
 
-    private func startSilenceTimer(_ number: Int, from start: Duration) {
+    private func startStallTimer(_ number: Int, from start: Duration) {
         guard let stall else { return }
-        let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence(number) }
+        let entry = timers.add(at: start + stall) { [weak self] in self?.checkStall(number) }
         let isCurrent = state.withLock { state in
-            guard state.silenceTimer?.number == number else { return false }
-            state.silenceTimer?.entry = entry
+            guard state.stallTimer?.number == number else { return false }
+            state.stallTimer?.entry = entry
             return true
         }
         if !isCurrent { timers.remove(entry) }
     }
 
-    private func checkSilence(_ number: Int) {
+    private func checkStall(_ number: Int) {
         let (isCurrent, readPending) = state.withLock { state in
-            guard state.silenceTimer?.number == number else { return (false, nil as ReadPending?) }
-            state.silenceTimer = nil
+            guard state.stallTimer?.number == number else { return (false, nil as ReadPending?) }
+            state.stallTimer = nil
             return (true, state.readPending)
         }
         guard isCurrent else { return }
-        guard let readPending, isSilent() else { return endSilence() }
+        guard let readPending, isStalled() else { return endStall() }
         // Bytes may be pending: when a suspended process continues, its timers fire and its sockets become readable at
         // the same moment.
-        readPending { [weak self] in self?.endSilence() }
+        readPending { [weak self] in self?.endStall() }
     }
 
     /// Whether the time without progress has reached the limit.
-    private func isSilent() -> Bool {
+    private func isStalled() -> Bool {
         guard let stall else { return false }
         return timers.timeSource.now - state.withLock { $0.lastProgress } >= stall
     }
 
     /// Ends the waits if there is still no progress; otherwise continues to watch.
-    private func endSilence() {
+    private func endStall() {
         guard let stall else { return }
         let now = timers.timeSource.now
         // A transport may not see the first bytes of a head. So the text is about the head as a whole, and does not
@@ -232,11 +232,11 @@ final class AttemptWatch: Sendable {
         )
         let (stops, timer, lastProgress) = state.withLock { state in
             // A newer wait has its own timer.
-            guard state.silenceTimer == nil, state.limitsSilence else { return ([Stop](), nil as Int?, Duration.zero) }
+            guard state.stallTimer == nil, state.appliesStall else { return ([Stop](), nil as Int?, Duration.zero) }
             if now - state.lastProgress >= stall { return (state.stop(error), nil, .zero) }
-            return ([], state.nextSilenceTimer(), state.lastProgress)
+            return ([], state.nextStallTimer(), state.lastProgress)
         }
-        if let timer { startSilenceTimer(timer, from: lastProgress) }
+        if let timer { startStallTimer(timer, from: lastProgress) }
         for stop in stops { stop(error) }
     }
 

@@ -179,3 +179,9 @@ private struct ResultParser<Value: Sendable>: ElementParser {
         try parser.read(&values, upTo: count - batch.count)
     }
 }
+
+extension JSONDecoder: WholeBodyDecoding {
+    func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
+        try decode(type, from: JSONText(data: body, number: 1, offset: 0, isDocument: true))
+    }
+}

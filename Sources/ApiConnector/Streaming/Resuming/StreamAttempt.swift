@@ -13,7 +13,7 @@ final class StreamAttempt: Sendable {
     let start: Duration
 
     /// - Parameters:
-    ///   - request: The request that the call would send again.
+    ///   - request: The call's request before redirects and wrappers.
     ///   - sent: The request as the providers sent it.
     init(_ request: ApiRequest, sent: ApiRequest) {
         var request = request

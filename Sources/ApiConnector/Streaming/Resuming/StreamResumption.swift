@@ -44,23 +44,26 @@ struct StreamResumption<Element: Sendable>: Sendable {
 
     /// Resumes the stream at a point.
     ///
-    /// - Parameter failure: The error of the break; nil if the server ended the stream.
+    /// - Parameters:
+    ///   - failure: The error of the break; nil if the server ended the stream.
+    ///   - completing: Completes the other errors of the broken connection with request, head and time.
     /// - Throws: ``ApiConnectorError``: the last failure, with the earlier attempts.
     mutating func resume(
         from point: ResumePoint,
-        after failure: ApiConnectorError?
+        after failure: ApiConnectorError?,
+        _ completing: @Sendable (ApiConnectorError) -> ApiConnectorError
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
         var failure = failure
         var request = attempt.request
         if point.isOfFeed, request.timeSource.now - attempt.start > policy.maximumDelay { run.reset() }
         if !run.isFailing { request.history = nil }
         while true {
-            let error = failure ?? ApiConnectorError(.connectionLost, at: .response, "the server ended the stream")
+            var error = failure ?? completing(.streamEnded)
             let result = Result<ApiResponse, ApiConnectorError>.failure(error)
             if failure == nil || policy.isTransient(result), let obstacle = obstacle(point) {
-                var error = error
                 error.detail += "; the stream cannot be resumed: \(obstacle)"
-                throw error
+                run.report(.notResumable, of: result, to: request)
+                throw error.following(request.history(with: error.earlierAttempts, .notResumable))
             }
             let now = request.timeSource.now
             let decision = await run.decide(
@@ -74,7 +77,11 @@ struct StreamResumption<Element: Sendable>: Sendable {
             case .stop(let reason):
                 throw error.following(request.history(with: error.earlierAttempts, reason))
             case .again(let wait):
-                try await run.wait(wait, from: now, before: &request, after: result)
+                do throws(ApiConnectorError) {
+                    try await run.beginNextAttempt(of: &request, after: result, waiting: wait, from: now)
+                } catch {
+                    throw completing(error)
+                }
             }
             do throws(ApiConnectorError) {
                 var stream = try await connect(point, request)
@@ -85,5 +92,11 @@ struct StreamResumption<Element: Sendable>: Sendable {
                 failure = error
             }
         }
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static var streamEnded: ApiConnectorError {
+        ApiConnectorError(.connectionLost, at: .response, "the server ended the stream")
     }
 }

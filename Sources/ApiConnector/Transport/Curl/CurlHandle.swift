@@ -107,7 +107,9 @@ final class CurlHandle {
         curl_easy_pause(easy.pointer, 0)
     }
 
-    /// Why the transfer failed; nil for success.
+    /// Delivers the head of a transfer that has ended, if it is still held.
+    ///
+    /// - Returns: Why the transfer failed; nil for success.
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
         if code == 0 {

@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The thread for libcurl, with a queue of commands from other threads.
+/// The queue of commands to the loop's thread, which it also starts.
 final class CurlMailbox: Sendable {
     enum Command {
         case add(CurlTransfer)
@@ -18,7 +18,7 @@ final class CurlMailbox: Sendable {
         case stop
     }
 
-    private struct Mailbox {
+    private struct State {
         var commands: [Command] = []
         /// Whether the thread sleeps, or is about to, and has to be woken.
         var isAsleep = false
@@ -27,7 +27,7 @@ final class CurlMailbox: Sendable {
         var loop: CurlLoop?
     }
 
-    private let state = Locked(Mailbox())
+    private let state = Locked(State())
     /// An eventfd; readable when the thread should read its commands.
     let doorbell: Int32
 

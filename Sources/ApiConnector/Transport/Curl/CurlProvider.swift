@@ -87,7 +87,7 @@ private final class CurlEngine: Sendable {
 
     func transfer(for request: ApiRequest) throws(ApiConnectorError) -> CurlTransfer {
         do throws(ApiConnectorError) {
-            let mailbox = try runningLoop()
+            let mailbox = try startedMailbox()
             return try CurlTransfer(
                 request,
                 windowByteCount: configuration.streamWindowByteCount,
@@ -101,8 +101,8 @@ private final class CurlEngine: Sendable {
         }
     }
 
-    /// The loop, which is started on first use.
-    private func runningLoop() throws(ApiConnectorError) -> CurlMailbox {
+    /// The queue of commands to the loop, which is started on first use.
+    private func startedMailbox() throws(ApiConnectorError) -> CurlMailbox {
         try mailbox.withLock { (mailbox) throws(ApiConnectorError) in
             if let mailbox { return mailbox }
             let new = try CurlMailbox(configuration)
@@ -122,7 +122,7 @@ extension ApiResponse {
         guard let head = CurlResponseHead(arrival.head) else {
             throw ApiConnectorError(
                 .connectionLost,
-                "the connection was closed before the head of the response was complete",
+                "the head of the response has no status line of HTTP",
                 request: request
             )
         }

@@ -11,7 +11,8 @@
 /// a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
-    typealias Reading = Result<Data?, ApiConnectorError>
+    typealias ReadResult = Result<Data?, ApiConnectorError>
+    typealias Reader = UnsafeContinuation<ReadResult, Never>
 
     private struct Guarded {
         var state: TransferState
@@ -19,13 +20,15 @@ final class CurlTransfer: @unchecked Sendable {
         var stopped: ApiConnectorError?
         // Unsafe continuations, because they cost less. The tests of TransferState check that each is resumed once.
         var caller: UnsafeContinuation<Outcome, Never>?
-        var reader: UnsafeContinuation<Reading, Never>?
+        var reader: Reader?
     }
 
     let request: ApiRequest
     let block: CurlRequestBlock
     let upload: CurlUpload?
-    /// The body to send in one piece; nil for no body, or for an upload.
+    /// The body to send in one piece; empty for a method that announces an empty body.
+    ///
+    /// It is nil for any other request without a body, and for an upload.
     let inlineBody: Data?
     /// How the body is decoded; nil to deliver it unchanged.
     let decompression: BodyDecompression?
@@ -67,13 +70,13 @@ final class CurlTransfer: @unchecked Sendable {
             acceptEncoding: decompression?.acceptEncoding,
             keepsCookies: keepsCookies
         )
-        let resumption = UploadWaker(mailbox)
+        let waker = UploadWaker(mailbox)
         if request.method == .head || request.body.isEmpty {
             inlineBody = request.method.announcesEmptyBody ? Data() : nil
             upload = nil
         } else if let source = request.body.source {
             inlineBody = nil
-            upload = CurlUpload(source: source) { resumption.resume() }
+            upload = CurlUpload(source: source) { waker.resume() }
         } else {
             let data: Data
             do {
@@ -83,12 +86,12 @@ final class CurlTransfer: @unchecked Sendable {
             }
             let isShort = data.count <= CurlUpload.maximumInlineByteCount
             inlineBody = isShort ? data : nil
-            upload = isShort ? nil : CurlUpload(whole: data) { resumption.resume() }
+            upload = isShort ? nil : CurlUpload(whole: data) { waker.resume() }
         }
         guarded = Locked(
             Guarded(state: TransferState(delivery: request.delivery, windowByteCount: windowByteCount))
         )
-        if upload != nil { resumption.transfer = self }
+        if upload != nil { waker.transfer = self }
     }
 
     deinit {
@@ -141,6 +144,7 @@ extension CurlTransfer {
 
 extension CurlTransfer: ResponseBodySource {
     func next() async throws(ApiConnectorError) -> Data? {
+        // Data that has already arrived needs no continuation.
         let ready = guarded.withLock { $0.state.isReadable ? $0.state.read() : nil }
         if let ready, let reading = result(of: ready) { return try reading.get() }
         let reading = await withUnsafeContinuation { continuation in
@@ -155,7 +159,7 @@ extension CurlTransfer: ResponseBodySource {
     }
 
     /// The result for a reader; nil if the reader has to wait.
-    private func result(of reading: TransferState.Reading) -> Reading? {
+    private func result(of reading: TransferState.Reading) -> ReadResult? {
         switch reading {
         case .waits: return nil
         case .over(let result): return result
@@ -251,8 +255,7 @@ extension CurlTransfer {
         let (answer, caller, reader) = guarded.withLock { guarded in
             let answer = event(&guarded)
             switch answer {
-            case .nobody:
-                return (answer, nil as UnsafeContinuation<Outcome, Never>?, nil as UnsafeContinuation<Reading, Never>?)
+            case .nobody: return (answer, nil as UnsafeContinuation<Outcome, Never>?, nil as Reader?)
             case .caller: return (answer, guarded.caller.take(), nil)
             case .reader: return (answer, nil, guarded.reader.take())
             }

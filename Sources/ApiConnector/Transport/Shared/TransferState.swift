@@ -2,10 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decides what a transfer does at each event; a value that does not call libcurl and has no locks or tasks.
+/// Decides what a transfer does at each event; a value that does not call the transport and has no locks or tasks.
 ///
-/// The thread that has the loop's turn reports what arrives; the caller's side reads and cancels. The code that reports
-/// an event carries out the returned action. Every caller and every reader gets exactly one result.
+/// Both transports use it. The transport (for libcurl, the thread that has the loop's turn) reports what arrives; the
+/// caller's side reads and cancels. The code that reports an event carries out the returned action. Every caller and
+/// every reader gets exactly one result.
 struct TransferState {
     enum Phase: Equatable {
         /// The final head has not arrived.
@@ -36,15 +37,16 @@ struct TransferState {
         case kept
         /// Kept. A reader waits, and gets the bytes together with all others that arrive at the same time.
         case awaited
-        /// The window is full: libcurl has to keep the bytes and to pause.
+        /// The window is full, and nothing was kept. libcurl keeps the bytes and pauses. URLSession, which cannot keep
+        /// them, fails the call.
         case full
-        /// The bytes are not wanted: libcurl has to end the transfer.
+        /// The bytes are not wanted: the transport has to end the transfer.
         case refused
     }
 
     /// The result of a read.
     enum Reading {
-        /// A chunk, and whether libcurl has paused and has to be resumed.
+        /// A chunk, and whether the transport has paused and has to be resumed.
         case chunk(Data, resumes: Bool)
         case waits
         case over(Result<Data?, ApiConnectorError>)
@@ -53,8 +55,8 @@ struct TransferState {
     /// How many bytes of a body libcurl reads from the socket at once: 256 KiB for a streamed body, otherwise libcurl's
     /// default of 16 KiB.
     ///
-    /// libcurl reads once per turn and delivers the data in pieces of 16 KiB. Each turn costs a system call and wakes
-    /// the reader.
+    /// libcurl delivers the data of a read in pieces of 16 KiB. Larger reads need fewer system calls and wake the reader
+    /// less often.
     static func readByteCount(of delivery: ResponseDelivery) -> Int {
         delivery == .streamed ? 256 * 1024 : pieceByteCount
     }

@@ -42,6 +42,24 @@ import Testing
         #expect(recorder.texts.count { $0.hasPrefix("head") } == 1)
     }
 
+    /// The 401 of a stream would otherwise keep its connection during the refresh.
+    @Test func theBodyOfAStreamed401EndsBeforeTheRefresh() async throws {
+        let script = Script(for: Router.self, in: .localhost)
+        script.on(.me)
+            .answer(.data(Data("who are you?".utf8), status: 401).chunked(byteCount: 4))
+            .answer(.data(Data("a\nb\n".utf8)))
+        let outcomes = Locked<[String]>([])
+        let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { _ in
+            outcomes.withLock { $0 = script.requests.map(\.outcome.description) }
+            return .bearer("t2")
+        }
+        let api = TestConnector(script).authenticating(by: session).connected(on: clock)
+        var lines: [String] = []
+        for try await line in api.stream(at: .me, as: .lines) { lines.append(line) }
+        #expect(lines == ["a", "b"])
+        #expect(outcomes.withLock { $0 } == ["answered 401 Unauthorized"])
+    }
+
     @Test func allCallsWaitForOneRefresh() async throws {
         server.expire()
         let gate = Gate()

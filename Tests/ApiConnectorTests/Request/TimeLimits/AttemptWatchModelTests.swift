@@ -56,23 +56,23 @@ import Testing
         for waiter in 0..<Int.random(in: 1...30, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<3:
-                let limitsSilence = Bool.random(using: &random)
-                numbers[waiter] = watch.attach(limitsSilence: limitsSilence) {
+                let appliesStall = Bool.random(using: &random)
+                numbers[waiter] = watch.attach(appliesStall: appliesStall) {
                     log.note(Stopped(waiter: waiter, kind: $0.kind))
                     told.note(true)
                 }
                 model.lastProgress = clock.now
                 if let reason { expected.insert(Stopped(waiter: waiter, kind: reason)) }
-                model.waiters[waiter] = limitsSilence
+                model.waiters[waiter] = appliesStall
             case 3..<5:
                 guard let waiter = model.waiters.keys.sorted().randomElement(using: &random) else { continue }
                 if let number = numbers[waiter] { watch.detach(number) }
                 model.waiters[waiter] = nil
             case 5:
                 guard let waiter = model.waiters.keys.sorted().randomElement(using: &random) else { continue }
-                let limitsSilence = Bool.random(using: &random)
-                if let number = numbers[waiter], reason == nil { watch.limitSilence(limitsSilence, of: number) }
-                model.waiters[waiter] = limitsSilence
+                let appliesStall = Bool.random(using: &random)
+                if let number = numbers[waiter], reason == nil { watch.applyStall(appliesStall, of: number) }
+                model.waiters[waiter] = appliesStall
                 model.lastProgress = clock.now
             case 6:
                 watch.reportProgress()
@@ -84,7 +84,7 @@ import Testing
             if !reasons.isEmpty {
                 if model.waiters.isEmpty {
                     // A waiter that comes now learns the reason at once, or as soon as the watch knows it.
-                    numbers[waiter] = watch.attach(limitsSilence: false) {
+                    numbers[waiter] = watch.attach(appliesStall: false) {
                         log.note(Stopped(waiter: waiter, kind: $0.kind))
                         told.note(true)
                     }

@@ -19,7 +19,7 @@ import Testing
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         // Adding the silence timer cancels the attempt's timer. The silence timer runs inside that cancellation.
         clock.whenCanceled { [weak clock] in clock?.advance(to: .seconds(30)) }
-        _ = watch.attach(limitsSilence: true) { done in
+        _ = watch.attach(appliesStall: true) { done in
             completion.withLock { $0 = done }
         } _: { error in
             kinds.withLock { $0.append(error.kind) }
@@ -35,7 +35,7 @@ import Testing
         let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
         let completion = Locked<(@Sendable () -> Void)?>(nil)
         let kinds = Locked<[ApiConnectorError.Kind]>([])
-        _ = watch.attach(limitsSilence: true) { done in
+        _ = watch.attach(appliesStall: true) { done in
             completion.withLock { $0 = done }
         } _: { error in
             kinds.withLock { $0.append(error.kind) }
@@ -52,7 +52,7 @@ import Testing
         let clock = SynchronousClock()
         let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
         let kinds = Locked<[ApiConnectorError.Kind]>([])
-        _ = watch.attach(limitsSilence: true) { [weak watch] done in
+        _ = watch.attach(appliesStall: true) { [weak watch] done in
             watch?.end()
             done()
         } _: { error in

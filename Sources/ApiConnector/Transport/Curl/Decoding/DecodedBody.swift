@@ -111,7 +111,7 @@ extension CurlTransfer {
         }
         let source = DecodedBody(collected, coding, how, to: request)
         let reader = ResponseBodyReader(source)
-        let outcome = await request.withStopHandler(limitsSilence: false) {
+        let outcome = await request.withStopHandler(appliesStall: false) {
             () async -> Result<Data, ApiConnectorError> in
             do throws(ApiConnectorError) {
                 return .success(try await reader.collect(upTo: limit))
