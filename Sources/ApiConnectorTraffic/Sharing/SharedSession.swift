@@ -39,6 +39,9 @@ public import ApiConnector
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends.
 ///
+/// A cancellation does not stop step 4, because the server may already have revoked the old session. If the new session
+/// cannot be stored, this process uses it, and tries again to store it until another process has stored one.
+///
 /// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
 /// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
 /// ``SharedSessionPolicy/refreshesWithoutState``.
@@ -143,7 +146,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                     }
                 }
             } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
-                reportUnavailableState()
+                report(error)
                 guard policy.refreshesWithoutState else { throw error }
                 let known = known.withLock { $0 }
                 let new = try await refresh(known?.session)
@@ -178,7 +181,9 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    private func reportUnavailableState() {
+    /// Reports an event if an error means that the shared state is unavailable.
+    private func report(_ error: any Error) {
+        guard (error as? ApiConnectorError)?.kind == .sharedStateUnavailable else { return }
         // A detail with the name "session" would be redacted.
         RefreshableCredentials.report(.custom("sharedStateUnavailable", details: ["sharedSession": key.name]))
     }
@@ -222,27 +227,61 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 }
             }
             let new = try await refresh(old)
-            let data = try await storage.save(new)
+            return await newestSession(storing: new, over: record, isUsable)
+        }
+    }
+
+    /// Stores the session of a refresh, now or later.
+    ///
+    /// - Returns: The session of another process if that process has stored one meanwhile.
+    private func newestSession(
+        storing new: Session,
+        over first: SharedRecord,
+        _ isUsable: (Session) -> Bool
+    ) async -> Session {
+        var record = first
+        // The server may have revoked the old session. So the new one is stored in its own task, even if this task is
+        // canceled.
+        while await Task(operation: { [record] in await store(new, over: record) }).value {
             do {
-                // If the lease has expired, another process may have stored a session.
-                if try await replace(record, with: new, data) { return new }
-                return try await newerSession(in: storedRecord(), than: record.version, isUsable) ?? new
-            } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
-                reportUnavailableState()
-                keep(new, data, over: record)
+                let stored = try await storedRecord()
+                if let session = try await newerSession(in: stored, than: record.version, isUsable) { return session }
+                // The store has lost its data if the version is lower. A sign-out has a higher version.
+                guard stored.version < record.version else { return new }
+                record = stored
+            } catch {
+                report(error)
+                keep(new, nil, over: record)
                 return new
             }
+        }
+        return new
+    }
+
+    /// Saves and stores a session, now or later; true if the record has been replaced or lost.
+    private func store(_ session: Session, over record: SharedRecord) async -> Bool {
+        var data: Data?
+        do {
+            let saved = try await storage.save(session)
+            data = saved
+            return try await !replace(record, with: session, saved)
+        } catch {
+            report(error)
+            keep(session, data, over: record)
+            return false
         }
     }
 
     /// The session to refresh; nil if no user is signed in.
     private func session(replacing record: SharedRecord) async throws -> Session? {
         // If the session of this instance could not be stored, or if the store has lost it, it is newer than the stored
-        // one.
+        // one. The store may have lost only the data. A sign-out has a higher version.
         let own = known.withLock { known in
             known.flatMap { known in
                 let version = known.record.version
-                let isLost = record.version < version || (record.version == version && known.keepID != nil)
+                let isDataLost = record.data == nil && known.record.data != nil
+                let isLost =
+                    record.version < version || (record.version == version && (known.keepID != nil || isDataLost))
                 return isLost ? known.session : nil
             }
         }
@@ -251,7 +290,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         return try await storage.load(data)
     }
 
-    /// Uses a session that could not be stored, and keeps trying to store it until the shared state is available.
+    /// Uses a session that could not be stored, and keeps trying to store it until that succeeds or another process has
+    /// replaced the record.
     ///
     /// Until then, other processes may refresh the old session, whose refresh token may no longer be valid.
     ///
@@ -344,18 +384,20 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         _ operation: @Sendable () async throws -> Session
     ) async throws -> Session {
         let renewal = Task { [timeSource, policy] in
-            while true {
-                try await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)
-                _ = try? await acquireLease()
+            var lease = lease
+            while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil {
+                // This runs in its own task. The store could still run a canceled operation after the lease has ended.
+                // If the lease was lost, its renewal is a new lease with another number.
+                if let renewed = await Task(operation: { try? await acquireLease() }).value { lease = renewed }
             }
+            return lease
         }
         let outcome: Result<Session, any Error>
         do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
         renewal.cancel()
         // This runs in its own task. In a canceled task, the lease would not be ended before it expires.
         await Task { [state, policy] in
-            _ = await renewal.result
-            try? await state.endLease(lease, within: policy.operationLimit)
+            try? await state.endLease(renewal.value, within: policy.operationLimit)
         }.value
         return try outcome.get()
     }

@@ -16,6 +16,14 @@ import Testing
     private final class Keychain: Sendable {
         private let items = Locked<[String: Tokens]>([:])
         private let hook = Locked<(@Sendable () async throws -> Void)?>(nil)
+        private let isLocked = Locked(false)
+
+        struct LockedError: Error {}
+
+        /// Makes `save` fail.
+        func lock(_ isLocked: Bool) {
+            self.isLocked.withLock { $0 = isLocked }
+        }
 
         var all: [Tokens] { items.withLock { Array($0.values) } }
 
@@ -26,7 +34,10 @@ import Testing
 
         var storage: SharedSessionStorage<Tokens> {
             .external(
-                save: { [self] tokens, name in items.withLock { $0[name] = tokens } },
+                save: { [self] tokens, name in
+                    if isLocked.withLock({ $0 }) { throw LockedError() }
+                    items.withLock { $0[name] = tokens }
+                },
                 load: { [self] name in
                     try await hook.withLock { $0.take() }?()
                     return items.withLock { $0[name] }
@@ -107,6 +118,32 @@ import Testing
         await eventually { keychain.all == [Tokens(refresh: 2)] }
         #expect(try await refreshed(self.instance()) == Tokens(refresh: 2))
         #expect(server.used == [1])
+    }
+
+    @Test func aSessionThatCannotBeSavedIsSavedLater() async throws {
+        let instance = try await signedInInstance()
+        keychain.lock(true)
+        #expect(try await refreshed(instance) == Tokens(refresh: 2))
+        #expect(keychain.all == [first])
+        keychain.lock(false)
+        try await clock.step(.seconds(1))
+        await eventually { keychain.all == [Tokens(refresh: 2)] }
+        #expect(try await refreshed(self.instance()) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
+    @Test func aSessionThatCannotBeSavedIsNotSavedAfterASignOut() async throws {
+        let instance = try await signedInInstance()
+        keychain.lock(true)
+        #expect(try await refreshed(instance) == Tokens(refresh: 2))
+        keychain.lock(false)
+        try await self.instance().signOut()
+        let count = state.count(of: .record)
+        try await clock.step(.seconds(1))
+        await eventually { state.count(of: .record) == count + 1 }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(keychain.all == [])
+        #expect(memory.record(for: key, within: .zero).data == nil)
     }
 
     @Test func aSessionThatCannotBeStoredDoesNotStay() async throws {

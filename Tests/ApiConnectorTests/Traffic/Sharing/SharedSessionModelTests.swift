@@ -141,8 +141,6 @@ private final class SharedSessionWorld: Sendable {
         var runningCount = 2
         /// The instances that have a lease, or are ending it.
         var leaseholders: Set<Int> = []
-        /// The instances that wait for their renewal to end.
-        var endingRenewals: Set<Int> = []
         var observer: CheckedContinuation<Void, Never>?
         var dead: Int?
 
@@ -224,10 +222,10 @@ private final class SharedSessionWorld: Sendable {
             }
             let step = steps[taken]
             names.append("\(step.instance) \(step.isRenewal ? "renewal " : "")\(step.name)")
-            let isOver = clock.now >= leaseEnd[step.instance]
-            if isOver, step.name == "replace" || (step.name == "acquire" && step.isRenewal) { wasLate = true }
-            if step.name == "acquire" { leaseEnd[step.instance] = clock.now + Self.leaseDuration }
             if let time = step.time, time > clock.now { clock.advance(by: time - clock.now) }
+            let isOver = clock.now >= leaseEnd[step.instance]
+            if isOver, step.name == "replace" || step.isRenewal { wasLate = true }
+            if step.name == "acquire" || step.isRenewal { leaseEnd[step.instance] = clock.now + Self.leaseDuration }
             release(step)
         }
         for task in tasks { await task.value }
@@ -255,9 +253,8 @@ private final class SharedSessionWorld: Sendable {
         await withCheckedContinuation { continuation in
             let (isOver, observer) = state.withLock { state in
                 if state.dead == instance { return (true, nil as CheckedContinuation<Void, Never>?) }
-                if isRenewal, time != nil, Task.isCancelled {
-                    // The instance has waited for the end of the renewal, and now goes on.
-                    if state.endingRenewals.remove(instance) == nil { state.runningCount -= 1 }
+                if isRenewal, Task.isCancelled {
+                    state.runningCount -= 1
                     return (true, state.observerAtStandstill())
                 }
                 state.steps.append(
@@ -271,21 +268,19 @@ private final class SharedSessionWorld: Sendable {
         }
     }
 
-    /// Performs a step of the task that renews a lease.
-    func renewalStep(_ instance: Int, _ name: String, until time: Duration? = nil) async -> Bool {
+    /// Waits for the next renewal of a lease, in the task that renews it.
+    ///
+    /// The renewal itself belongs to the same step. It runs in a task that is not canceled, so the run would not see that
+    /// the instance waits for it.
+    func renewalStep(_ instance: Int, until time: Duration) async -> Bool {
         await withTaskCancellationHandler {
-            await step(instance, name, isRenewal: true, until: time)
+            await step(instance, "wait", isRenewal: true, until: time)
         } onCancel: {
             let (step, observer) = state.withLock { state in
                 guard state.dead != instance, let step = state.steps.first(where: { $0.instance == instance }) else {
                     return (nil as Step?, nil as CheckedContinuation<Void, Never>?)
                 }
                 state.runningCount -= 1
-                if step.time == nil {
-                    // An operation continues, and the instance waits for its end.
-                    state.endingRenewals.insert(instance)
-                    return (nil, state.observerAtStandstill())
-                }
                 state.steps.removeAll { $0.instance == instance }
                 return (step, state.observerAtStandstill())
             }
@@ -309,6 +304,8 @@ private final class SharedSessionWorld: Sendable {
     }
 
     var renewsLeases: Bool { variant == .renewals }
+
+    func isDead(_ instance: Int) -> Bool { state.withLock { $0.dead == instance } }
 
     private func end(_ instance: Int) {
         let observer = state.withLock { state in
@@ -383,9 +380,6 @@ private struct SteppedState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
         if world.hasLease(instance) {
-            guard await world.renewalStep(instance, "acquire") else {
-                throw ApiConnectorError(.cancelled, "the process has died")
-            }
             return memory.acquireLease(of: key, owner: owner, for: duration, within: limit)
         }
         try await wait("acquire")
@@ -439,6 +433,8 @@ private struct SteppedTime: TimeSource {
     var date: Date { clock.date }
 
     func sleep(until deadline: Duration) async throws {
+        // A process that has died does not try again to store its session.
+        if world.isDead(instance) { throw CancellationError() }
         let isRenewal = world.hasLease(instance)
         if isRenewal, !world.renewsLeases {
             let forever = Gate()
@@ -446,7 +442,7 @@ private struct SteppedTime: TimeSource {
         }
         let isOver =
             isRenewal
-            ? await world.renewalStep(instance, "wait", until: deadline)
+            ? await world.renewalStep(instance, until: deadline)
             : await world.step(instance, "wait", until: deadline)
         if !isOver { throw CancellationError() }
     }

@@ -165,6 +165,98 @@ import Testing
         #expect(try await refreshed(other) == Tokens(refresh: 2))
     }
 
+    @Test func aSessionIsStoredIfItsRefreshIsCanceledTooLate() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let task = Task { [server] in
+            try await one.refreshed { old in
+                // The server has answered, and the caller does not notice the cancellation.
+                withUnsafeCurrentTask { $0?.cancel() }
+                return server.refresh(old)
+            }
+        }
+        _ = await task.result
+        #expect(try await refreshed(instance()) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
+    @Test func aCanceledRefreshDoesNotUndoASignOut() async throws {
+        try await instance().signIn(first)
+        let (one, other) = (try await refusedInstance(), instance())
+        let task = Task { [server] in
+            try await one.refreshed { old in
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await Task { try await other.signOut() }.value
+                return server.refresh(old)
+            }
+        }
+        _ = await task.result
+        // The instance tries again, and finds that the user has signed out.
+        let count = state.count(of: .record)
+        try await clock.step(.seconds(1))
+        await eventually { state.count(of: .record) == count + 1 }
+        for _ in 0..<100 { await Task.yield() }
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.record(for: key, within: .zero) == SharedRecord(version: 2, data: nil))
+    }
+
+    @Test func theLeaseThatReplacedALostOneIsEnded() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let (arrived, gate) = (Gate(), Gate())
+        let task = Task { [server] in
+            try await instance.refreshed { old in
+                arrived.open()
+                try await gate.opened()
+                return server.refresh(old)
+            }
+        }
+        try await arrived.opened()
+        state.lose()
+        // In the new store, another process has already had the lease, so the renewed lease has another number.
+        let key = SharedStateKey("a", in: "ApiConnector")
+        let lease = try #require(
+            try await state.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero)
+        )
+        try await state.endLease(lease, within: .zero)
+        let count = state.count(of: .acquire)
+        try await clock.step(.seconds(5))
+        // The renewal is over when the next one is scheduled.
+        await eventually { state.count(of: .acquire) == count + 1 && clock.sleeperCount == 1 }
+        gate.open()
+        #expect(try await task.value == Tokens(refresh: 2))
+        #expect(try await state.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
+        // The new store has the session, although the record that the refresh began with is lost.
+        #expect(try await refreshed(self.instance()) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
+    @Test func aLeaseIsEndedAfterItsLastRenewal() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let (arrived, refreshGate, renewalGate) = (Gate(), Gate(), Gate())
+        let task = Task { [server] in
+            try await instance.refreshed { old in
+                arrived.open()
+                try await refreshGate.opened()
+                return server.refresh(old)
+            }
+        }
+        try await arrived.opened()
+        let count = state.count(of: .acquire)
+        state.delayLeases(until: renewalGate)
+        try await clock.step(.seconds(5))
+        await eventually { state.count(of: .acquire) == count + 1 }
+        refreshGate.open()
+        let key = SharedStateKey("a", in: "ApiConnector")
+        await eventually { memory.record(for: key, within: .zero).version == 2 }
+        // Time to end the lease too early.
+        for _ in 0..<1000 where state.count(of: .end) == 0 { await Task.yield() }
+        renewalGate.open()
+        #expect(try await task.value == Tokens(refresh: 2))
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
+    }
+
     @Test func withoutTheStoreARefreshFails() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()
@@ -217,6 +309,15 @@ import Testing
         state.lose()
         #expect(try await refreshed(instance) == Tokens(refresh: 2))
         #expect(server.used == [1])
+    }
+
+    @Test func aSessionWhoseDataTheStoreHasLostIsRefreshed() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        state.evict()
+        #expect(try await refreshed(instance) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+        #expect(try await refreshed(self.instance()) == Tokens(refresh: 2))
     }
 
     @Test func theStoredSessionIsSealed() async throws {

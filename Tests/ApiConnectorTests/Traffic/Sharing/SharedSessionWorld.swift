@@ -52,6 +52,9 @@ final class UnreliableState: SharedState {
     private let counts = Locked<[Operation: Int]>([:])
     private let gate = Locked<Gate?>(nil)
     private let isReplyLost = Locked(false)
+    private let isEvicted = Locked(false)
+    private let renewalGate = Locked<Gate?>(nil)
+    private let recordLimits = Locked<[Duration]>([])
 
     enum Operation: Sendable {
         case record, replace, acquire, end, take, places, hold
@@ -68,6 +71,11 @@ final class UnreliableState: SharedState {
         current.withLock { $0 = MemorySharedState() }
     }
 
+    /// The store loses the data of its records, but not their versions.
+    func evict() {
+        isEvicted.withLock { $0 = true }
+    }
+
     func fail(_ isFailing: @escaping @Sendable (Operation) -> Bool = { _ in true }) {
         failing.withLock { $0 = isFailing }
     }
@@ -82,10 +90,21 @@ final class UnreliableState: SharedState {
         isReplyLost.withLock { $0 = isLost }
     }
 
+    /// Delays `acquireLease` until a gate is open.
+    ///
+    /// If its task is canceled meanwhile, it fails at once, and the store still runs it when the gate opens.
+    func delayLeases(until gate: Gate) {
+        renewalGate.withLock { $0 = gate }
+    }
+
+    /// The time limits of the operations that read a record.
+    var limits: [Duration] { recordLimits.withLock { $0 } }
+
     /// How many operations of a kind there were.
     func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
 
     private func check(_ operation: Operation) async throws(ApiConnectorError) {
+        if Task.isCancelled { throw ApiConnectorError(.cancelled, "the operation was canceled") }
         let isFailing = failing.withLock { $0(operation) }
         counts.withLock { $0[operation, default: 0] += 1 }
         if let gate = gate.withLock({ $0 }) {
@@ -96,8 +115,10 @@ final class UnreliableState: SharedState {
     }
 
     func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
+        recordLimits.withLock { $0.append(limit) }
         try await check(.record)
-        return state.record(for: key, within: limit)
+        let record = state.record(for: key, within: limit)
+        return isEvicted.withLock { $0 } ? SharedRecord(version: record.version, data: nil) : record
     }
 
     func replaceRecord(
@@ -109,6 +130,7 @@ final class UnreliableState: SharedState {
     ) async throws(ApiConnectorError) -> UInt64? {
         try await check(.replace)
         let new = state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        if new != nil { isEvicted.withLock { $0 = false } }
         if isReplyLost.withLock({ $0 }) { throw .sharedStateUnavailable("the reply is lost") }
         return new
     }
@@ -120,6 +142,17 @@ final class UnreliableState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
         try await check(.acquire)
+        if let gate = renewalGate.withLock({ $0 }) {
+            do {
+                try await gate.opened()
+            } catch {
+                Task { [state] in
+                    try await gate.opened()
+                    _ = state.acquireLease(of: key, owner: owner, for: duration, within: limit)
+                }
+                throw ApiConnectorError(.cancelled, "the operation was canceled")
+            }
+        }
         return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
     }
 
