@@ -13,8 +13,14 @@ public import ApiConnector
 ///   operation, and the system releases it when the process ends.
 /// - A file is written under another name and then moved, so that a killed process leaves either the old file or the
 ///   new one.
+/// - Once a day, a process removes the files whose records, leases, buckets and places ended a day ago or earlier. The
+///   file of a record without a lifetime stays, even if the record was removed.
 /// - Only the current user can read the files. The same holds for a folder that the store makes.
 /// - Data is stored unencrypted. Encrypt secrets before you store them, as ``SharedSession`` does.
+///
+/// The operations of one process run one after the other. An operation that cannot begin within its time limit fails
+/// without a change. An operation that has begun ends when the disk has written, so a slow disk can make it exceed its
+/// limit.
 ///
 /// The store uses the machine's clock, which all processes share. If the clock is set back, a lease does not become
 /// longer than its duration. If the clock is set forward, a lease may end early.
@@ -25,6 +31,7 @@ public final class FolderSharedState: SharedState {
     private let files: SharedStateFiles
     private let timeSource: any TimeSource
     private let queue = DispatchQueue(label: "ApiConnector.FolderSharedState", qos: .userInitiated)
+    private let sweepQueue = DispatchQueue(label: "ApiConnector.FolderSharedState.sweep", qos: .utility)
 
     /// Opens a store in a folder, which is created if it is missing.
     ///
@@ -47,7 +54,8 @@ public final class FolderSharedState: SharedState {
 
     /// Replaces a record.
     ///
-    /// The new record is on the disk when the call returns.
+    /// When the call returns, the new record is in the file system, and a crash of the system does not lose it. On
+    /// Apple's systems, the drive may still have it only in its cache, and lose it when its power fails.
     public func replaceRecord(
         with data: Data?,
         for key: SharedStateKey,
@@ -123,9 +131,16 @@ public final class FolderSharedState: SharedState {
     ) async throws(ApiConnectorError) -> Result {
         let end = timeSource.now + limit
         var pause = Duration.milliseconds(1)
+        var wasLocked = false
         while true {
             if Task.isCancelled { throw ApiConnectorError(.cancelled, "the operation on shared state was canceled") }
-            if let result = try await attempt(key, body) { return result }
+            switch try await attempt(key, before: end, body) {
+            case .done(let result): return result
+            case .locked: wasLocked = true
+            case .late where wasLocked: break
+            case .late:
+                throw .sharedStateUnavailable("other operations in \(folder.path()) of this process took \(limit)")
+            }
             let now = timeSource.now
             guard now < end else {
                 throw .sharedStateUnavailable("another process has held the lock in \(folder.path()) for \(limit)")
@@ -135,19 +150,30 @@ public final class FolderSharedState: SharedState {
         }
     }
 
-    /// Changes an entry once; returns nil if another process has the lock.
+    private enum Attempt<Result: Sendable> {
+        case done(Result)
+        /// Another process has the lock.
+        case locked
+        /// The time limit was over before the operation could begin.
+        case late
+    }
+
+    /// Changes an entry once.
     private func attempt<Result: Sendable>(
         _ key: SharedStateKey,
+        before end: Duration,
         _ body: @escaping @Sendable (inout SharedEntry, _ now: Int64) -> Result
-    ) async throws(ApiConnectorError) -> Result? {
-        let outcome: Swift.Result<Result?, ApiConnectorError> = await withCheckedContinuation { continuation in
-            queue.async { [files, timeSource] in
+    ) async throws(ApiConnectorError) -> Attempt<Result> {
+        let outcome: Swift.Result<Attempt<Result>, ApiConnectorError> = await withCheckedContinuation { continuation in
+            queue.async { [files, timeSource, sweepQueue] in
+                guard timeSource.now <= end else { return continuation.resume(returning: .success(.late)) }
                 let now = Int64(timeSource.date.timeIntervalSince1970 * 1_000_000)
                 continuation.resume(
                     returning: Swift.Result { () throws(ApiConnectorError) in
-                        try files.change(key) { body(&$0, now) }
+                        try files.change(key) { body(&$0, now) }.map { .done($0) } ?? .locked
                     }
                 )
+                if files.beginSweep(now: now) { sweepQueue.async { files.sweep(now: now) } }
             }
         }
         return try outcome.get()

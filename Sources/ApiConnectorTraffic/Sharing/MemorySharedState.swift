@@ -8,9 +8,21 @@ public import ApiConnector
 ///
 /// In a test, several connections that share one store simulate several processes, and a `ManualClock` controls the
 /// time of leases and buckets.
+///
+/// A record with a lifetime, a lease, a bucket and places are removed from memory at some time after a day without use.
+/// A record without a lifetime stays.
 public final class MemorySharedState: SharedState {
+    private struct State {
+        var entries: [SharedStateKey: SharedEntry] = [:]
+        /// The number of entries at which those that are over are removed.
+        var sweepCount = 1024
+    }
+
     private let timeSource: any TimeSource
-    private let entries = Protected<[SharedStateKey: SharedEntry]>([:])
+    private let state = Protected(State())
+
+    /// The number of entries in memory.
+    var entryCount: Int { state.withLock { $0.entries.count } }
 
     /// Makes an empty store.
     ///
@@ -103,6 +115,17 @@ public final class MemorySharedState: SharedState {
         _ body: (inout SharedEntry, _ now: Int64) -> Result
     ) -> Result {
         let now = Int64(timeSource.now / .microseconds(1))
-        return entries.withLock { entries in body(&entries[key, default: SharedEntry()], now) }
+        return state.withLock { state in
+            var entry = state.entries[key] ?? SharedEntry()
+            let result = body(&entry, now)
+            // Reading a missing record does not create an entry.
+            state.entries[key] = entry == SharedEntry() ? nil : entry
+            if state.entries.count >= state.sweepCount {
+                state.entries = state.entries.filter { !$0.value.isOver(now: now) }
+                // With twice the number, the sweeps add only a constant time to each operation on average.
+                state.sweepCount = max(state.entries.count * 2, 1024)
+            }
+            return result
+        }
     }
 }

@@ -15,23 +15,42 @@ struct SharedEntry: Codable, Equatable {
         var duration: Int64
     }
 
-    private var version: UInt64 = 0
+    private(set) var version: UInt64 = 0
     private var data: Data?
+    /// When the lifetime of the data is over; nil for a record without a lifetime.
     private var dataEnd: Int64?
     private var lease: Lease?
     private var leaseNumber: UInt64 = 0
     /// When the bucket will be full again.
     private var fullTime: Int64 = 0
+    /// The time until then when tokens were last taken; nil in a file of an earlier version.
+    private var fullLength: Int64?
     /// The bucket grants no tokens before this time.
     private var holdEnd: Int64 = 0
     private var holdLength: Int64 = 0
     private var places: SharedPlacesEntry?
 
+    /// Whether every number is in a range in which no calculation overflows.
+    ///
+    /// It is false only if another program has changed the file.
+    var isValid: Bool {
+        let times = [dataEnd, lease?.end, lease?.duration, fullTime, fullLength, holdEnd, holdLength]
+        return version <= .max / 2 && leaseNumber <= .max / 2
+            && times.allSatisfy { ($0 ?? 0).magnitude <= Int64.max / 2 } && places?.isValid != false
+    }
+
+    /// Whether the entry has had no state for a day, so that it can be removed.
+    ///
+    /// A record without a lifetime keeps its version, even after its data was removed. So no process can mistake a
+    /// removal for a loss of the store's data.
+    func isOver(now: Int64) -> Bool {
+        if version > 0, dataEnd == nil { return false }
+        let end = max(dataEnd ?? 0, lease?.end ?? 0, fullTime, holdEnd, places?.end ?? 0)
+        return end <= now - Self.day
+    }
+
     mutating func record(now: Int64) -> SharedRecord {
-        if let dataEnd, dataEnd <= now {
-            data = nil
-            self.dataEnd = nil
-        }
+        if let dataEnd, dataEnd <= now { data = nil }
         return SharedRecord(version: version, data: data)
     }
 
@@ -42,7 +61,7 @@ struct SharedEntry: Codable, Equatable {
         now: Int64
     ) -> UInt64? {
         guard version == expected else { return nil }
-        version += 1
+        version = Self.number(after: version, now: now)
         data = new
         dataEnd = lifetime.map { now + $0.inMicroseconds }
         return version
@@ -57,7 +76,7 @@ struct SharedEntry: Codable, Equatable {
             lease = known
             if known.end > now { return nil }
         }
-        if lease?.owner != owner { leaseNumber += 1 }
+        if lease?.owner != owner { leaseNumber = Self.number(after: leaseNumber, now: now) }
         lease = Lease(owner: owner, end: now + duration, duration: duration)
         return leaseNumber
     }
@@ -69,17 +88,20 @@ struct SharedEntry: Codable, Equatable {
     /// Takes tokens by the virtual scheduling algorithm of ITU-T I.371, as ``RateSchedule`` does.
     mutating func take(_ count: Int, at rate: RequestRate, ahead horizon: Duration, now: Int64) -> SharedTokens {
         let interval = max((rate.duration / rate.count).inMicroseconds, 1)
-        let size = interval * min(Int64(rate.burstCount), 1_000_000, Int64.max / 8 / interval)
+        let size = interval * min(Int64(rate.burstCount), Int64(Self.largestCount), Int64.max / 8 / interval)
         let hold = hold(now: now)
         if hold > .zero { return SharedTokens(readyCount: 0, wait: hold, isOnHold: true) }
         let horizon = min(horizon.inMicroseconds, Self.longestHorizon)
-        let full = min(max(fullTime, now), now + size + Self.longestHorizon)
+        // A clock that was set back must not make a wait longer.
+        let longest = size + Self.longestHorizon
+        let full = max(min(fullTime, now + min(fullLength ?? longest, longest)), now)
         let count = Int64(max(count, 0))
         let ready = min(count, max(now + size - full, 0) / interval)
         // When the first missing token can be used.
         let wait = max(full + interval * (ready + 1) - size - now, 0)
         let ahead = min(count - ready, wait <= horizon ? (horizon - wait) / interval + 1 : 0)
         fullTime = full + interval * (ready + (ready < count ? ahead : 0))
+        fullLength = fullTime - now
         return SharedTokens(
             readyCount: Int(ready),
             aheadCount: Int(ready < count ? ahead : 0),
@@ -122,10 +144,21 @@ struct SharedEntry: Codable, Equatable {
         holdLength = duration.inMicroseconds
     }
 
+    /// The next version or lease number.
+    ///
+    /// The first one is the current time. So the numbers of a key continue to grow after its entry was removed.
+    private static func number(after last: UInt64, now: Int64) -> UInt64 {
+        last == 0 ? UInt64(max(now, 1)) : last + 1
+    }
+
     /// Limits a count to a range in which sums cannot overflow.
-    private static func bounded(_ count: Int) -> Int { min(max(count, 0), 1_000_000) }
+    private static func bounded(_ count: Int) -> Int { min(max(count, 0), largestCount) }
+
+    static let largestCount = 1_000_000
 
     private static let longestHorizon: Int64 = 3_600_000_000
+    /// The time for which an entry without state is kept.
+    static let day: Int64 = 86_400_000_000
 }
 
 extension Duration {

@@ -19,6 +19,18 @@ struct SharedPlacesEntry: Codable, Equatable {
     /// Whether no owner has or wants places.
     var isEmpty: Bool { claims.isEmpty }
 
+    /// When the last claim ends; 0 if there is none.
+    var end: Int64 { claims.values.map(\.end).max() ?? 0 }
+
+    /// Whether every number is in the range in which ``SharedEntry`` stores it.
+    var isValid: Bool {
+        claims.values.allSatisfy { claim in
+            (0...SharedEntry.largestCount).contains(claim.heldCount)
+                && (0...SharedEntry.largestCount).contains(claim.wantedCount)
+                && claim.end.magnitude <= Int64.max / 2 && claim.duration.magnitude <= Int64.max / 2
+        }
+    }
+
     /// Replaces the places of an owner by the rules of ``SharedState``.
     mutating func take(
         _ wantedCount: Int,

@@ -25,6 +25,8 @@ final class SharedStateFiles: Sendable {
     }
 
     /// Changes the entry of a key; nil if another process has the lock.
+    ///
+    /// When this returns, a new version of the entry's record is on the disk.
     func change<Result>(
         _ key: SharedStateKey,
         _ body: (inout SharedEntry) -> Result
@@ -35,13 +37,60 @@ final class SharedStateFiles: Sendable {
         // Closing alone does not release the lock while a process that is being started has a copy of the descriptor.
         defer { flock(lock, LOCK_UN) }
         let place = path + Self.name(of: key)
-        // A file that another program has changed is treated as missing.
-        let known = FileManager.default.contents(atPath: place)
-            .flatMap { try? JSONDecoder().decode(SharedEntry.self, from: $0) }
-        var entry = known ?? SharedEntry()
+        let known = try entry(at: place) ?? SharedEntry()
+        var entry = known
         let result = body(&entry)
         if entry != known { try write(entry, to: place) }
+        // After a crash of the system, no process remembers a lease or a token, so only a record has to be there again.
+        if entry.version != known.version, !syncFolder() { throw failure("written") }
         return result
+    }
+
+    /// The entry in a file; nil if there is no file, or if another program has changed it.
+    private func entry(at place: String) throws(ApiConnectorError) -> SharedEntry? {
+        do {
+            let data = try Data(contentsOf: URL(filePath: place))
+            let entry = try? JSONDecoder().decode(SharedEntry.self, from: data)
+            return entry?.isValid == true ? entry : nil
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return nil
+        } catch {
+            // The process may have too many open files. The entry must not be replaced with an empty one.
+            throw .sharedStateUnavailable("a file in \(path) cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    /// Whether the folder has not been swept for a day.
+    ///
+    /// If so, it counts as swept from now on. The date of the lock's file says when it was swept last.
+    func beginSweep(now: Int64) -> Bool {
+        let lock = path + "lock"
+        guard let time = FileStatus(of: lock)?.time, abs(now - time / 1000) >= SharedEntry.day else { return false }
+        let date = Date(timeIntervalSince1970: Double(now) / 1_000_000)
+        return (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: lock)) != nil
+    }
+
+    /// Removes the files of entries that are over, and the files that killed processes were writing.
+    ///
+    /// Between two files, other operations can take the lock.
+    func sweep(now: Int64) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where isOver(name, now: now) {
+            guard let lock = CacheFolderLock(in: path) else { return }
+            // Another process may have changed the file before this one had the lock.
+            if isOver(name, now: now) { unlink(path + name) }
+            lock.release()
+        }
+    }
+
+    /// Whether a file has had no state for a day; false if it cannot be read.
+    private func isOver(_ name: String, now: Int64) -> Bool {
+        guard let time = FileStatus(of: path + name)?.time, time / 1000 <= now - SharedEntry.day else { return false }
+        if name.hasSuffix(".new") { return true }
+        guard name.hasSuffix(".json") else { return false }
+        do throws(ApiConnectorError) { return try entry(at: path + name)?.isOver(now: now) != false } catch {
+            return false
+        }
     }
 
     private func write(_ entry: SharedEntry, to place: String) throws(ApiConnectorError) {
@@ -58,6 +107,15 @@ final class SharedStateFiles: Sendable {
             unlink(temporary)
             throw error
         }
+    }
+
+    /// Writes the names of the files to the disk.
+    private func syncFolder() -> Bool {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // Some file systems refuse this.
+        return fsync(descriptor) == 0 || errno == EINVAL
     }
 
     private func openLock() throws(ApiConnectorError) -> Int32 {

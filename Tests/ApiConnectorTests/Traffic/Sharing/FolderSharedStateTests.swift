@@ -122,14 +122,119 @@ import Testing
         #expect(names.count == 2)
     }
 
-    @Test(arguments: ["", "{", "null", "[1]", #"{"version":-1}"#, "\0\0\0"])
+    @Test(arguments: [
+        "", "{", "null", "[1]", #"{"version":-1}"#, "\0\0\0", changed("version", to: "\(UInt64.max)"),
+        changed("leaseNumber", to: "\(UInt64.max)"), changed("fullTime", to: "\(Int64.max)"),
+        changed("holdEnd", to: "\(Int64.min)"), changed("holdLength", to: "\(Int64.max)"),
+    ])
     func aDamagedFileIsTreatedAsMissing(_ text: String) async throws {
         let state = try open()
         _ = try await replace("one", in: state)
         try Data(text.utf8).write(to: entryFile())
         #expect(try await state.record(for: key, within: .seconds(1)) == SharedRecord(version: 0, data: nil))
+        let rate = RequestRate(1, per: .seconds(1))
+        _ = try await state.takeTokens(1, of: key, at: rate, ahead: .zero, within: .seconds(1))
+        _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(1), within: .seconds(1))
         #expect(try await replace("two", in: state) != nil)
         #expect(try await state.record(for: key, within: .seconds(1)).data == Data("two".utf8))
+    }
+
+    /// A file in which one number of an empty entry is changed.
+    private static func changed(_ name: String, to number: String) -> String {
+        let names = ["version", "leaseNumber", "fullTime", "holdEnd", "holdLength"]
+        return "{" + names.map { "\"\($0)\":\($0 == name ? number : "0")" }.joined(separator: ",") + "}"
+    }
+
+    @Test func aFileThatCannotBeReadIsNotReplaced() async throws {
+        let state = try open()
+        _ = try await replace("one", in: state)
+        // A link to itself stands for any error of the system, such as too many open files.
+        let file = try entryFile()
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: file)
+        let error = await #expect(throws: ApiConnectorError.self) { try await replace("two", in: state) }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect("\(error as Any)".contains("cannot be read"))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path()) == file.path())
+    }
+
+    @Test func readingAMissingRecordMakesNoFile() async throws {
+        let state = try open()
+        _ = try await state.record(for: key, within: .seconds(1))
+        #expect(try names() == ["lock"])
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.file("state").path()).sorted()
+    }
+
+    @Test func filesAreRemovedADayAfterTheirStateIsOver() async throws {
+        // The dates of the files are those of the system.
+        let clock = ManualClock(date: Date())
+        let state = try FolderSharedState(folder: folder.file("state"), timeSource: clock)
+        let limit = Duration.seconds(600)
+        func key(_ name: String) -> SharedStateKey { SharedStateKey(name, in: "tests") }
+        func replace(
+            _ name: String,
+            with data: Data?,
+            for lifetime: Duration?,
+            in other: FolderSharedState? = nil
+        ) async throws -> UInt64 {
+            let store = other ?? state
+            let version = try await store.record(for: key(name), within: limit).version
+            let new = try await store.replaceRecord(
+                with: data,
+                for: key(name),
+                ifVersion: version,
+                lifetime: lifetime,
+                within: limit
+            )
+            return try #require(new)
+        }
+        _ = try await replace("session", with: Data(), for: nil)
+        _ = try await replace("signed out", with: Data(), for: nil)
+        let removal = try await replace("signed out", with: nil, for: nil)
+        let kept = try names()
+        let version = try await replace("cached", with: Data(), for: .seconds(60))
+        let lease = try await state.acquireLease(of: key("lease"), owner: "a", for: .seconds(60), within: limit)
+        let rate = RequestRate(1, per: .seconds(60))
+        _ = try await state.takeTokens(1, of: key("bucket"), at: rate, ahead: .zero, within: limit)
+        let unfinished = folder.file("state").appending(path: "x.json.new")
+        try Data().write(to: unfinished)
+        #expect(try names().count == kept.count + 4)
+        // An expired record that a process has read is still over.
+        clock.advance(by: .seconds(3600))
+        #expect(try await state.record(for: key("cached"), within: limit).version == version)
+        #expect(try names().count == kept.count + 4)
+        clock.advance(by: .seconds(86_400))
+        _ = try await state.record(for: key("session"), within: limit)
+        await eventually { (try? names()) == kept }
+        // This store's clock moves, so its operations can wait for the lock.
+        let other = try FolderSharedState(folder: folder.file("state"))
+        #expect(try await other.record(for: key("session"), within: limit).data == Data())
+        #expect(try await other.record(for: key("signed out"), within: limit).version == removal)
+        // Numbers continue to grow.
+        #expect(try await replace("cached", with: Data(), for: .seconds(60), in: other) > version)
+        let next = try await other.acquireLease(of: key("lease"), owner: "b", for: .seconds(60), within: limit)
+        #expect(try #require(next).number > #require(lease).number)
+    }
+
+    @Test func anOperationThatCannotBeginInTimeChangesNothing() async throws {
+        let time = BlockedTime()
+        let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
+        let key = key
+        let slow = Task { try await state.record(for: key, within: .seconds(1)) }
+        try await time.isReached.opened()
+        let count = time.readCount
+        let late = Task { try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1)) }
+        await eventually { time.readCount == count + 1 }
+        time.clock.advance(by: .seconds(2))
+        time.gate.open()
+        #expect(try await slow.value.data == nil)
+        let error = await #expect(throws: ApiConnectorError.self) { try await late.value }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect("\(error as Any)".contains("other operations"))
+        #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(60), within: .seconds(1)) != nil)
     }
 
     @Test func aTemporaryFileOfAKilledProcessIsReplaced() async throws {
@@ -153,12 +258,47 @@ import Testing
         #expect(try await second.acquireLease(of: key, owner: "b", for: .seconds(10), within: .seconds(1)) != nil)
     }
 
+    @Test func settingTheClockBackMakesNoWaitForATokenLonger() async throws {
+        let rate = RequestRate(1, per: .seconds(1), burstCount: 5)
+        let late = ManualClock(date: Date(timeIntervalSince1970: 2_000_000_000))
+        let first = try FolderSharedState(folder: folder.file("state"), timeSource: late)
+        _ = try await first.takeTokens(5, of: key, at: rate, ahead: .zero, within: .seconds(1))
+        // Years earlier.
+        let tokens = try await open().takeTokens(1, of: key, at: rate, ahead: .zero, within: .seconds(1))
+        #expect(tokens == SharedTokens(readyCount: 0, wait: .seconds(1)))
+    }
+
     @Test func aFolderThatCannotBeCreatedIsNamedInTheError() throws {
         _ = try folder.write(Data(), to: "file")
         let error = #expect(throws: ApiConnectorError.self) { try open("file") }
         #expect(error?.kind == .sharedStateUnavailable)
         #expect("\(error as Any)".contains("/file"))
     }
+}
+
+/// A clock whose date can be read only after a gate was opened, so that an operation takes long.
+private final class BlockedTime: TimeSource {
+    let clock = ManualClock()
+    let gate = Gate()
+    /// Opened when an operation reads the date.
+    let isReached = Gate()
+    private let count = Locked(0)
+
+    /// How often the time was read.
+    var readCount: Int { count.withLock { $0 } }
+
+    var now: Duration {
+        count.withLock { $0 += 1 }
+        return clock.now
+    }
+
+    var date: Date {
+        isReached.open()
+        try? gate.wait()
+        return clock.date
+    }
+
+    func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
 }
 
 /// Calls the C function `open`, because the suite has a method of this name.

@@ -53,11 +53,32 @@ import Testing
     @Test(arguments: Store.allCases) func aRecordLivesForItsLifetime(_ store: Store) async throws {
         let state = try open(store)
         let data = Data("x".utf8)
-        _ = try await state.replaceRecord(with: data, for: key, ifVersion: 0, lifetime: .seconds(5), within: limit)
+        let version = try #require(
+            try await state.replaceRecord(with: data, for: key, ifVersion: 0, lifetime: .seconds(5), within: limit)
+        )
         clock.advance(by: .milliseconds(4999))
         #expect(try await state.record(for: key, within: limit).data == data)
         clock.advance(by: .milliseconds(1))
-        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: 1, data: nil))
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: version, data: nil))
+    }
+
+    @Test func memoryDoesNotGrowWithoutBound() {
+        let state = MemorySharedState(timeSource: clock)
+        func replace(_ name: String, for lifetime: Duration?) {
+            let key = SharedStateKey(name, in: "tests")
+            _ = state.replaceRecord(with: Data(), for: key, ifVersion: 0, lifetime: lifetime, within: limit)
+        }
+        _ = state.record(for: key, within: limit)
+        #expect(state.entryCount == 0)
+        replace("session", for: nil)
+        for number in 1..<1023 { replace("\(number)", for: .seconds(1)) }
+        clock.advance(by: .seconds(86_400))
+        #expect(state.entryCount == 1023)
+        clock.advance(by: .seconds(1))
+        replace("new", for: .seconds(1))
+        #expect(state.entryCount == 2)
+        #expect(state.record(for: SharedStateKey("session", in: "tests"), within: limit).data != nil)
+        #expect(state.record(for: SharedStateKey("1", in: "tests"), within: limit).version == 0)
     }
 
     @Test(arguments: Store.allCases) func oneOwnerHasALease(_ store: Store) async throws {
