@@ -72,8 +72,12 @@ final class SharedCacheRecords: Sendable {
     }
 
     /// The record of a key; nil if there is none that can be opened.
+    ///
+    /// The operations together have the time limit of one.
     func record(for key: CacheKey) async throws(ApiConnectorError) -> Data? {
-        let record = try await state.record(for: place(of: key, in: generation()), within: limit)
+        let end = timeSource.now + limit
+        let place = place(of: key, in: try await generation(before: end))
+        let record = try await state.record(for: place, within: end - timeSource.now)
         return opened(record.data, key)
     }
 
@@ -105,13 +109,15 @@ final class SharedCacheRecords: Sendable {
     }
 
     /// The number of the generation, read again after the refresh interval.
-    func generation() async throws(ApiConnectorError) -> UInt64 {
+    ///
+    /// - Parameter end: When all operations must have ended; nil means that each operation has its own time limit.
+    func generation(before end: Duration? = nil) async throws(ApiConnectorError) -> UInt64 {
         let key = SharedStateKey("\(name)/generation", in: namespace)
         while true {
             let now = timeSource.now
             let (known, isAbandoned) = known.withLock { ($0.end > now ? $0.number : nil, $0.isAbandoned) }
             if let known, !isAbandoned { return known }
-            let record = try await state.record(for: key, within: limit)
+            let record = try await state.record(for: key, within: end.map { $0 - now } ?? limit)
             var number = record.version
             if isAbandoned {
                 // The generation must be kept longer than the records of earlier generations.
@@ -120,7 +126,7 @@ final class SharedCacheRecords: Sendable {
                     for: key,
                     ifVersion: record.version,
                     lifetime: lifetime * 2,
-                    within: limit
+                    within: end.map { $0 - timeSource.now } ?? limit
                 )
                 guard let new else { continue }
                 number = new

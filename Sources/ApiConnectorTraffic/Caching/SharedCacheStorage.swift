@@ -79,7 +79,8 @@ public final class SharedCacheStorage: CacheStorage {
     ///   - lifetime: How long the shared state keeps a record that does not change; 1 day by default.
     ///   - refreshInterval: How long a record in memory is used before it is compared with the record in the shared
     ///     state; 10 seconds by default.
-    ///   - operationLimit: The longest time for one operation of the shared state; a quarter of a second by default.
+    ///   - operationLimit: The longest time for a read or for one operation of a write; a quarter of a second by
+    ///     default. A read may need two operations.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
     public init(
         named name: String,

@@ -131,6 +131,17 @@ import Testing
         #expect(await other.text() == "two, fresh")
     }
 
+    @Test func theOperationsOfAReadHaveOneTimeLimit() async {
+        let clock = world.clock
+        state.fail { _ in
+            // Each operation takes a while, and succeeds.
+            clock.advance(by: .milliseconds(100))
+            return false
+        }
+        _ = await storage().record(for: CacheKey(digest: Array(0..<32)))
+        #expect(state.limits == [.milliseconds(250), .milliseconds(150)])
+    }
+
     @Test func withoutTheStateCallsMissAndReportAnEvent() async {
         world.says("one", "private, max-age=600")
         let (first, second) = (storage(), storage())
