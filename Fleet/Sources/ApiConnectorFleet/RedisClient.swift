@@ -52,12 +52,17 @@ final class RedisClient: Sendable {
         let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
             guard isOver.first() else { return }
             promise.fail(RedisFault("Redis did not reply within \(limit)"))
-            // If the limit is short, the connection may still be good. It is dropped only if it has been silent for a
-            // second.
-            connection.whenSuccess { [self] in if $0.isSilent { drop(index, connection) } }
+            dropIfSilent(index, connection)
         }
         connection.flatMap { $0.send(command) }.whenComplete { [self] result in
-            if case .success = result { state.withLock { $0.slots[index].failureCount = 0 } }
+            if case .success(let reply) = result {
+                // The next connection may reach a server that works.
+                if reply.isRefusalOfServer {
+                    drop(index, connection)
+                } else {
+                    state.withLock { $0.slots[index].failureCount = 0 }
+                }
+            }
             guard isOver.first() else { return }
             timer.cancel()
             promise.completeWith(result)
@@ -106,6 +111,19 @@ final class RedisClient: Sendable {
     private func watch(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
         connection.whenSuccess { [weak self] open in
             open.onClose { [weak self] in self?.drop(index, connection) }
+        }
+    }
+
+    /// Closes a connection after the time limit of an operation, when it has been silent for a second.
+    ///
+    /// Before that, the connection may still be good, because the limit may be short.
+    private func dropIfSilent(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
+        connection.whenSuccess { [self] open in
+            if open.isSilent { return drop(index, connection) }
+            // On a new connection, the command is sent a moment later.
+            connection.eventLoop.scheduleTask(in: RedisConnection.longestSilence + .milliseconds(100)) { [weak self] in
+                if open.isSilent { self?.drop(index, connection) }
+            }
         }
     }
 

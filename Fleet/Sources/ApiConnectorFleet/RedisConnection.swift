@@ -23,11 +23,14 @@ final class RedisConnection: Sendable {
         channel.closeFuture.whenComplete { _ in action() }
     }
 
-    /// Whether a command has waited for its reply for a second.
+    /// A connection without a reply for this time is closed after the time limit of an operation.
+    static let longestSilence = TimeAmount.seconds(1)
+
+    /// Whether a command has waited for its reply for ``longestSilence``.
     ///
     /// Call it only on the event loop.
     var isSilent: Bool {
-        replies.value.waiting.first.map { $0.time + .seconds(1) <= .now() } ?? false
+        replies.value.waiting.first.map { $0.time + Self.longestSilence <= .now() } ?? false
     }
 
     /// Connects and signs in, within 2 seconds.
@@ -39,6 +42,7 @@ final class RedisConnection: Sendable {
         return ClientBootstrap(group: eventLoop)
             .connectTimeout(.seconds(2))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls = server.tls {
@@ -74,13 +78,21 @@ final class RedisConnection: Sendable {
             return EventLoopFuture.whenAllSucceed(replies, on: channel.eventLoop).flatMapThrowing { replies in
                 for case .failure(let text) in replies {
                     self.close()
-                    throw RedisFault("Redis refuses the connection: \(text)")
+                    throw RedisFault("Redis refuses the connection: \(Self.reason(text, hiding: server.password))")
                 }
                 return self
             }
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
+    }
+
+    /// The text of a refusal; only its code if it quotes the password.
+    ///
+    /// The text for an unknown command quotes the beginning of its arguments.
+    private static func reason(_ text: String, hiding password: String?) -> String {
+        guard let password, text.contains(password.prefix(4)) else { return text }
+        return String(text.prefix { $0 != " " })
     }
 
     /// Sends a command.

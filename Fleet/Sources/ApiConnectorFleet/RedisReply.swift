@@ -39,6 +39,14 @@ enum RedisReply: Sendable, Equatable {
         if case .data(let data) = self { data } else { nil }
     }
 
+    /// Whether the server refuses all commands of this connection: it is a replica, or it wants a password.
+    ///
+    /// Redis 6 puts the error of a command into the error of its script.
+    var isRefusalOfServer: Bool {
+        guard case .failure(let text) = self else { return false }
+        return ["READONLY ", "MASTERDOWN ", "NOAUTH "].contains { text.hasPrefix($0) || text.contains(" -\($0)") }
+    }
+
     var elements: [RedisReply]? {
         if case .array(let elements) = self { elements } else { nil }
     }

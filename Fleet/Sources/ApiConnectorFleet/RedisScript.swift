@@ -159,9 +159,11 @@ struct RedisScript: Sendable {
             local size, horizon = tonumber(ARGV[3]), tonumber(ARGV[4])
             local held = hold(key)
             if held > 0 then return {0, 0, held, 1} end
-            -- A clock that was set back must not make a wait longer than the longest horizon.
-            local known = tonumber(redis.call('HGET', key, 'full') or 0)
-            local full = math.min(math.max(known, now), now + size + 3600000000)
+            -- A clock that was set back must not make a wait longer.
+            local known = redis.call('HMGET', key, 'full', 'lead')
+            local longest = size + 3600000000
+            local lead = math.min(tonumber(known[2] or longest), longest)
+            local full = math.max(math.min(tonumber(known[1] or 0), now + lead), now)
             local ready = math.min(count, math.max(math.floor((now + size - full) / interval), 0))
             local wait = math.max(full + interval * (ready + 1) - size - now, 0)
             local ahead = 0
@@ -169,7 +171,7 @@ struct RedisScript: Sendable {
                 ahead = math.min(count - ready, math.floor((horizon - wait) / interval) + 1)
             end
             full = full + interval * (ready + ahead)
-            redis.call('HSET', key, 'full', text(full))
+            redis.call('HSET', key, 'full', text(full), 'lead', text(full - now))
             keep(key, full - now)
             if ready == count then wait = 0 end
             return {ready, ahead, wait, 0}

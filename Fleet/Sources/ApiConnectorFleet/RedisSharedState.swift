@@ -14,7 +14,9 @@ import Foundation
 /// - A lost connection is opened again after a wait. The wait is 50 milliseconds at first, and doubles up to 2 seconds.
 ///   If all connections are lost, operations fail at once meanwhile.
 /// - An operation that has no reply within its limit fails. Redis may still have run it. Taken tokens are then lost,
-///   and an acquired lease ends by itself. A connection that does not reply for a second is closed.
+///   and an acquired lease ends by itself. If the connection does not reply for a second, it is then closed.
+/// - A connection to a server that is a replica, or wants a password again, is closed. So after a failover, the next
+///   connection reaches the new primary server, if the host's name leads to it.
 /// - A key is `{namespace/name}`, followed by a letter for its kind. This client does not follow the redirects of a
 ///   Redis Cluster. To use a cluster, connect to a proxy for it.
 /// - Each key has a time to live. Redis keeps a record without a lifetime for a year after the record was last read or

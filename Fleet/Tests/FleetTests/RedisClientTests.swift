@@ -100,6 +100,58 @@ struct RedisClientTests {
         #expect(try await state.record(for: key, within: limit).version == 7)
     }
 
+    @Test func aConnectionThatDoesNotReplyForASecondIsClosedEvenIfLimitsAreShort() async throws {
+        let server = try RawServer { [reply] connection in
+            // The first connection is never answered.
+            if connection.number == 1 { return connection.waitForClose() }
+            while Self.readCommand(connection) { connection.send(reply) }
+        }
+        let state = try state(on: server)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await state.record(for: key, within: .milliseconds(1))
+        }
+        #expect(error?.kind == .sharedStateUnavailable)
+        // This command is also sent on the first connection, and fails when the connection is closed.
+        while (try? await state.record(for: key, within: limit)) == nil { await Task.yield() }
+    }
+
+    @Test(arguments: [
+        "READONLY You can't write against a read only replica.",
+        "ERR Error running script (call to f_0): @user_script:7: -READONLY You can't write against a replica.",
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        "NOAUTH Authentication required.",
+    ])
+    func afterAFailoverAnotherConnectionIsOpened(_ text: String) async throws {
+        let server = try RawServer { [reply] connection in
+            while Self.readCommand(connection) {
+                connection.send(connection.number == 1 ? "-\(text)\r\n" : reply)
+            }
+        }
+        let state = try state(on: server)
+        let error = await #expect(throws: ApiConnectorError.self) { try await state.record(for: key, within: limit) }
+        #expect("\(error as Any)".contains(text), "\(error as Any)")
+        while (try? await state.record(for: key, within: limit)) == nil { await Task.yield() }
+    }
+
+    @Test(arguments: [
+        ("-ERR unknown command 'AUTH', with args beginning with: 'opensesame-7Kd20' \r\n", "ERR"),
+        // Redis quotes at most 128 characters.
+        ("-ERR unknown command 'AUTH', with args beginning with: 'opensesa' \r\n", "ERR"),
+        ("-WRONGPASS invalid username-password pair\r\n", "WRONGPASS invalid username-password pair"),
+    ])
+    func aRefusalDoesNotShowThePassword(_ reply: String, _ text: String) async throws {
+        let server = try RawServer { connection in
+            guard connection.read(through: "opensesame-7Kd20\r\n") != nil else { return }
+            connection.send(reply)
+            connection.waitForClose()
+        }
+        let url = "redis://:opensesame-7Kd20@127.0.0.1:\(server.port)"
+        let state = RedisSharedState(try RedisServer(url: url), connectionCount: 1)
+        let error = await #expect(throws: ApiConnectorError.self) { try await state.record(for: key, within: limit) }
+        #expect("\(error as Any)".contains("Redis refuses the connection: \(text)"), "\(error as Any)")
+        #expect(!"\(error as Any)".contains("sesa"), "\(error as Any)")
+    }
+
     @Test func afterAFailureTheNextConnectionWaits() async throws {
         let server = try RawServer { _ in }
         let state = try state(on: server)

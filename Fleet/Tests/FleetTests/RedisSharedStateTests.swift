@@ -229,6 +229,12 @@ struct RedisSharedStateTests {
         while try await state.acquireLease(of: key, owner: "b", for: .seconds(600), within: limit) == nil {}
         while try await state.takeTokens(1, of: key, at: rate, ahead: .zero, within: limit).isOnHold {}
         while try await takePlaces(10, "b").count < 10 {}
+        // A bucket that will be full again in a millisecond has 4 of 5 tokens now.
+        try redis.run("-n 1 del '{tests/accounts}b'")
+        try redis.run("-n 1 hset '{tests/accounts}b' full \(late) lead 1000")
+        let tokens = try await state.takeTokens(5, of: key, at: rate, ahead: .zero, within: limit)
+        #expect(tokens.readyCount == 4)
+        #expect(tokens.wait <= .milliseconds(1))
     }
 
     @Test func impossibleNumbersAreNoErrors() async throws {
@@ -364,6 +370,10 @@ struct RedisSharedStateTests {
             for try await tokens in group { #expect(tokens == Tokens(number: 2)) }
         }
         #expect(await refreshes.count == 1)
+        // Redis evicts the data. That is not a sign-out.
+        try redis.run("-n 1 del '{ApiConnector/a}d'")
+        let again = try await instances[0].refreshed { old in Tokens(number: (old?.number ?? 0) + 1) }
+        #expect(again == Tokens(number: 3))
         // Data cannot be decrypted with another key.
         await #expect(throws: (any Error).self) {
             try await instance(SymmetricKey(size: .bits256)).refreshed { old in old ?? Tokens(number: 0) }
