@@ -24,6 +24,8 @@ struct LimitWorker: AsyncParsableCommand {
     var concurrent: Int?
     @Option(help: "How often the process renews its places, in milliseconds.")
     var refreshInterval = 2000
+    @Option(help: "The time limit of an operation of the store in milliseconds.")
+    var operationLimit = 250
     @Flag(help: "One of twenty calls has a deadline so short that it cannot wait for a store that does not answer.")
     var hasty = false
     // The parent command has the name "unshared".
@@ -36,6 +38,7 @@ struct LimitWorker: AsyncParsableCommand {
         let policy = SharedLimitPolicy(
             batchCount: batchCount,
             instanceCount: processCount,
+            operationLimit: .milliseconds(operationLimit),
             refreshInterval: .milliseconds(refreshInterval)
         )
         let shared = SharedLimit(named: "fleet", in: try store.open(), policy: policy)

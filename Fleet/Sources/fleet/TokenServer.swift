@@ -18,8 +18,10 @@ final class TokenServer: Sendable {
         var refreshCount = 0
         /// The number of refreshes of a token that had not expired.
         var needlessCount = 0
-        /// How often a token was used again because the process that had refreshed it was killed before it stored the
-        /// new token.
+        /// How often a token was used again after the process that had refreshed it was killed, and before any process
+        /// used the new token.
+        ///
+        /// The killed process has probably not stored the new token. The server cannot know that.
         var repeatCount = 0
         /// How often a token was used again without such a reason.
         ///
