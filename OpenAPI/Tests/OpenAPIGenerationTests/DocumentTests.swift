@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [
         "", "{", "[", "\"", "\"\\", "\"\\u12", "01", "1.", "1e", "-", "tru", "nulll", "{\"a\"", "{\"a\":", "[1 2]",
-        "{} x", "\"\u{1}\"", "\"\\ud800\"",
+        "{} x", "\"\u{1}\"", "\"\\ud800\"", "\"\\u+123\"", "\"\\u-000\"", "\"\\u12 4\"",
     ])
     func aTextThatIsNotJSONIsRefused(_ text: String) {
         #expect(error(text) != nil)

@@ -218,9 +218,11 @@ struct JSONReader {
     }
 
     private mutating func codeUnit() throws(DocumentError) -> UInt16 {
-        guard position + 4 <= bytes.count,
-            let unit = UInt16(String(decoding: bytes[position..<(position + 4)], as: UTF8.self), radix: 16)
-        else { throw error("an escape \\u needs four hexadecimal digits") }
+        let digits = String(decoding: bytes[position...].prefix(4), as: UTF8.self)
+        // `UInt16(_:radix:)` alone accepts a sign.
+        guard digits.count == 4, digits.allSatisfy(\.isHexDigit), let unit = UInt16(digits, radix: 16) else {
+            throw error("an escape \\u needs four hexadecimal digits")
+        }
         position += 4
         return unit
     }
