@@ -259,4 +259,32 @@ struct RequestCheckTests {
         #expect(found.count == 1)
         #expect(found.first?.contains("it is a string, but the schema requires one of") == true)
     }
+
+    @Test func membersBesideAReferenceToAPathItemArePartOfThePath() async throws {
+        let text = #"""
+            {"openapi":"3.1.0","components":{"pathItems":{"A":{
+            "parameters":[{"name":"p","in":"query","required":true,"schema":{"type":"string"}}],
+            "get":{},"put":{"parameters":[{"name":"shared","in":"query"}]}}}},
+            "paths":{"/a":{"$ref":"#/components/pathItems/A",
+            "parameters":[{"name":"p","in":"query","schema":{"type":"integer"}}],
+            "post":{},"put":{"parameters":[{"name":"own","in":"query"}]}}}}
+            """#
+        func violations(_ line: String) async throws -> [String] {
+            try await ShopDocument.violations(line, in: text)
+        }
+        #expect(try await violations("GET /a").isEmpty)
+        #expect(try await violations("POST /a?p=1").isEmpty)
+        #expect(try await violations("PUT /a?own=1").isEmpty)
+        #expect(
+            try await violations("GET /a?p=x") == [
+                "the query parameter \"p\": it is a string, but the schema requires integer "
+                    + "(#/paths/~1a/parameters/0/schema/type)"
+            ]
+        )
+        #expect(
+            try await violations("PUT /a?shared=1") == [
+                "the query item \"shared\": the operation has no such parameter (#/paths/~1a/put)"
+            ]
+        )
+    }
 }

@@ -142,6 +142,15 @@ struct ResponseCheckTests {
         #expect(try await violations("GET /notes", json(#"{"a":1}"#, 500)).isEmpty)
     }
 
+    @Test func aClassOfStatusesCanBeInLowercase() async throws {
+        let text = #"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{"200":{},"4xx":{"description":""}}}}}}"#
+        #expect(try await ShopDocument.violations("GET /a", answer: .status(404), in: text).isEmpty)
+        #expect(try await ShopDocument.violations("GET /a", answer: .status(500), in: text).count == 1)
+        let backend = FakeBackend(try ShopDocument.document(text), responseKey: "4xx")
+        let request = ApiRequest(url: try #require(URL(string: "https://shop.example.com/a")))
+        #expect(try await backend.response(for: request).canned?.0 == 400)
+    }
+
     @Test func statusMediaTypeAndHeaderFieldsAreChecked() async throws {
         #expect(
             try await violations("DELETE /teas/1", .status(200)) == [

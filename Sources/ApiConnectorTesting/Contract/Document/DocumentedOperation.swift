@@ -17,21 +17,25 @@ struct DocumentedOperation: Sendable {
 
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
 
+    /// The operations of a path item; members beside its `$ref` take precedence over the members of the target.
     static func all(of item: JSONNode, at path: String, in root: JSONNode) -> [DocumentedOperation] {
-        guard let item = item.resolved else { return [] }
+        let items = item.references
         let schemes = (root["components"]?["securitySchemes"]?.members ?? []).compactMap(\.node.resolved)
         let credentialNames = Set(schemes.filter { $0.text("type") == "apiKey" }.compactMap { $0.text("name") })
-        let named = methods.compactMap { name in item[name].map { (name.uppercased(), $0) } }
-        let additional = (item["additionalOperations"]?.members ?? []).map { ($0.key, $0.node) }
-        return (named + additional).compactMap { name, node in
+        let found = items.flatMap { item in
+            methods.compactMap { name in item[name].map { (name.uppercased(), $0) } }
+                + (item["additionalOperations"]?.members ?? []).map { ($0.key, $0.node) }
+        }
+        var known: Set<String> = []
+        return found.compactMap { name, node in
             // In a document of several files, an operation can be in its own file.
-            guard let node = node.resolved else { return nil }
-            let servers = node["servers"] ?? item["servers"] ?? root["servers"]
+            guard known.insert(name).inserted, let node = node.resolved else { return nil }
+            let servers = node["servers"] ?? items.lazy.compactMap { $0["servers"] }.first ?? root["servers"]
             return DocumentedOperation(
                 method: HTTPMethod(rawValue: name),
                 template: DocumentedPath(path),
                 node: node,
-                parameters: DocumentedParameter.all(of: node, in: item),
+                parameters: DocumentedParameter.all(of: node, in: items),
                 bases: (servers?.elements ?? []).compactMap { $0.text("url").map(DocumentedPath.init(ofServer:)) },
                 credentialNames: credentialNames
             )
@@ -60,8 +64,13 @@ struct DocumentedOperation: Sendable {
     func response(_ status: HTTPStatus) -> JSONNode? {
         let responses = node["responses"]
         let found =
-            responses?["\(status.rawValue)"] ?? responses?["\(status.rawValue / 100)XX"] ?? responses?["default"]
+            responses?["\(status.rawValue)"] ?? response(ofClass: status.rawValue / 100) ?? responses?["default"]
         return found?.resolved
+    }
+
+    /// The response for a class of statuses, whose key is `4XX` or, in some documents, `4xx`.
+    private func response(ofClass hundreds: Int) -> JSONNode? {
+        node["responses"]?.members.first { $0.key.uppercased() == "\(hundreds)XX" }?.node
     }
 
     /// A status whose documented response has a key, such as `404`, `4XX` or `default`; nil if there is no such status.
@@ -70,7 +79,7 @@ struct DocumentedOperation: Sendable {
         let responses = node["responses"]
         let isClass = key.uppercased().hasSuffix("XX")
         let hundreds = isClass ? [Int(key.prefix(1)) ?? 5] : [5, 4]
-        let statuses = hundreds.filter { isClass || responses?["\($0)XX"] == nil }.flatMap { $0 * 100..<$0 * 100 + 100 }
+        let statuses = hundreds.filter { isClass || response(ofClass: $0) == nil }.flatMap { $0 * 100..<$0 * 100 + 100 }
         return statuses.first { responses?["\($0)"] == nil }.map { HTTPStatus(rawValue: $0) }
     }
 }

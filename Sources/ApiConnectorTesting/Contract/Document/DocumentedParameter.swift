@@ -25,13 +25,15 @@ struct DocumentedParameter: Sendable {
     /// The media type of a value, with its schema; nil for a value with a style.
     let content: (key: String, schema: JSONNode?)?
 
-    /// The parameters of an operation, including the parameters of its path item.
-    static func all(of operation: JSONNode, in item: JSONNode) -> [DocumentedParameter] {
-        let own = (operation["parameters"]?.elements ?? []).compactMap(Self.init)
-        let shared = (item["parameters"]?.elements ?? []).compactMap(Self.init).filter { shared in
-            !own.contains { $0.name == shared.name && $0.place == shared.place }
+    /// The parameters of an operation, including the parameters of its path items.
+    static func all(of operation: JSONNode, in items: [JSONNode]) -> [DocumentedParameter] {
+        var found: [DocumentedParameter] = []
+        for owner in [operation] + items {
+            found += (owner["parameters"]?.elements ?? []).compactMap(Self.init).filter { other in
+                !found.contains { $0.name == other.name && $0.place == other.place }
+            }
         }
-        return own + shared
+        return found
     }
 
     private init?(_ node: JSONNode) {

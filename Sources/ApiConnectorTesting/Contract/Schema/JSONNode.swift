@@ -37,13 +37,18 @@ struct JSONNode: Sendable {
 
     /// The value at the end of a chain of `$ref`; nil if the chain leads to no value.
     var resolved: JSONNode? {
-        var node = self
-        for _ in 0..<100 {
-            guard let reference = node.value.object?["$ref"]?.string else { return node }
-            guard let target = document.target(of: reference) else { return nil }
-            node = target
+        guard value.object?["$ref"] != nil else { return self }
+        return references.last
+    }
+
+    /// This value and the values that its chain of `$ref` leads to; empty if the chain leads to no value.
+    var references: [JSONNode] {
+        var nodes = [self]
+        while let node = nodes.last, let reference = node.value.object?["$ref"]?.string {
+            guard nodes.count <= 100, let target = document.target(of: reference) else { return [] }
+            nodes.append(target)
         }
-        return nil
+        return nodes
     }
 
     /// Whether a Boolean member exists and is true.
