@@ -109,6 +109,7 @@ import Testing
             "a.yaml#/oops", post + "/oops", post + "/parameters/0/oops", post + "/parameters/0",
             post + "/requestBody/oops", post + "/requestBody/content/application~1x-www-form-urlencoded/oops",
             post + "/requestBody/content/application~1x-www-form-urlencoded/encoding", post + "/responses/200/oops",
+            post + "/responses/101/content/application~1json",
             post + "/responses/200/content/application~1x-ndjson", post + "/responses/400/content/text~1plain",
             "a.yaml#/paths/~1b/post/requestBody/content/multipart~1mixed", "a.yaml#",
         ]
@@ -361,5 +362,65 @@ import Testing
         )
         #expect(result.code.contains("static func a(id: UInt64, ratio: Double? = nil)"))
         #expect(result.warnings.map(\.pointer).contains("a.yaml#/paths/~1a~1{id}/get/parameters/1/schema"))
+    }
+
+    @Test func membersBesideAReferenceToAPathItemAreMerged() throws {
+        let result = try generated(
+            """
+            components:
+              pathItems:
+                A:
+                  parameters: [{ name: p, in: query, schema: { type: string } }, { name: q, in: query, schema: { type: string } }]
+                  get: { operationId: a }
+                  put: { operationId: b }
+            paths:
+              /a:
+                $ref: "#/components/pathItems/A"
+                parameters: [{ name: p, in: query, schema: { type: integer } }]
+                post: { operationId: c }
+                put: { operationId: d }
+            """
+        )
+        let code = result.code
+        #expect(code.contains("static func a(p: Int? = nil, q: String? = nil)"), "\(code)")
+        #expect(code.contains("static func c(p: Int? = nil, q: String? = nil)"))
+        #expect(code.contains("static func d("))
+        #expect(!code.contains("static func b("))
+        #expect(result.warnings.map(\.pointer) == ["a.yaml#/components/pathItems/A/put", "a.yaml#"])
+    }
+
+    @Test func aPathItemThatLeadsBackToItselfIsRefused() {
+        let error = #expect(throws: DocumentError.self) {
+            try generated("paths: { /a: { $ref: '#/paths/~1b', get: {} }, /b: { $ref: '#/paths/~1a' } }")
+        }
+        #expect(error?.description.contains("leads back to itself") == true)
+    }
+
+    @Test(arguments: [
+        ("audio/*", ContentKind.binary), ("font/*", .binary), ("image/*", .binary), ("video/*", .binary),
+        ("text/*", .text), ("multipart/*", .multipart), ("application/*", .json), ("*/*", .json), ("text/json", .json),
+        ("application/vnd.a+json", .json),
+    ])
+    func onlyARangeThatIncludesJSONIsJSON(_ mediaType: String, _ kind: ContentKind) {
+        #expect(ContentKind(mediaType) == kind)
+    }
+
+    @Test func aBodyOfARedirectHasAWarning() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  responses:
+                    200: { content: { application/json: { schema: { type: integer } } } }
+                    304: { content: { application/json: { schema: { type: object, properties: { never: {} } } } } }
+            """
+        )
+        #expect(result.sentences.first == "the body of a 304 response is not decoded")
+        #expect(
+            result.warnings.first?.pointer == "a.yaml#/paths/~1a/get/responses/304/content/application~1json"
+        )
+        #expect(!result.code.contains("never"))
     }
 }

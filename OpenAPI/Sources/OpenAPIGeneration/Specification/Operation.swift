@@ -17,6 +17,9 @@ struct Operation {
     /// The alternatives of `security`, each a list of schemes; nil if the document's default applies.
     var security: [[String]]?
 
+    /// The name from which the function's name is made, and by which the configuration renames it.
+    var wantedName: String { id ?? method + " " + path }
+
     /// The method and the path, which name the operation in texts.
     var title: String { "\(method.uppercased()) \(path)" }
 }
@@ -100,8 +103,7 @@ enum ContentKind: Hashable {
         case "application/json-seq", "application/geo+json-seq": self = .sequence
         case "*/*", "application/*": self = .json
         default:
-            let isJSON = ["json", "*"].contains(subtype) || subtype.hasSuffix("+json") || subtype.hasPrefix("json+")
-            if isJSON, !name.hasPrefix("text/*"), !name.hasPrefix("image/"), !name.hasPrefix("video/") {
+            if subtype == "json" || subtype.hasSuffix("+json") || subtype.hasPrefix("json+") {
                 self = .json
             } else if name.hasPrefix("multipart/") {
                 self = .multipart

@@ -5,16 +5,15 @@
 // Reads the parameters of path items and operations.
 
 extension SpecificationReader {
-    func parameters(of operation: Operation, _ item: Node) throws(DocumentError) -> [Parameter] {
+    func parameters(of operation: Operation, _ items: [Node]) throws(DocumentError) -> [Parameter] {
         struct Key: Hashable {
             let name: String
             let location: Parameter.Location
         }
         var found: [Parameter] = []
         var indices: [Key: Int] = [:]
-        let lists = [item["parameters"], operation.node["parameters"]]
-        for list in lists {
-            for node in list?.elements ?? [] {
+        for owner in items.reversed() + [operation.node] {
+            for node in owner["parameters"]?.elements ?? [] {
                 guard let parameter = try parameter(documents.resolved(node)) else { continue }
                 let key = Key(name: parameter.name, location: parameter.location)
                 if let same = indices[key] {

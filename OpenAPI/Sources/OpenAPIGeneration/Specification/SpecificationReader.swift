@@ -51,15 +51,21 @@ struct SpecificationReader {
             if member.key.contains("?") {
                 warnings.add(member.value, "the path has a query, which is sent with each of its requests")
             }
-            let item = try documents.resolved(member.value)
-            warnOfKeywords(in: item, .path)
-            for entry in item.members {
+            let items = try pathItems(member.value)
+            for item in items { warnOfKeywords(in: item, .path) }
+            var methods: Set<String> = []
+            func add(_ entry: Node.Member) throws(DocumentError) {
+                if methods.insert(entry.key).inserted {
+                    operations.append(try operation(documents.resolved(entry.value), entry.key, member.key, items))
+                } else {
+                    warnings.add(entry.value, "the path already has an operation for this method; this one is ignored")
+                }
+            }
+            for entry in items.flatMap(\.members) {
                 if Self.methods.contains(entry.key) {
-                    operations.append(try operation(documents.resolved(entry.value), entry.key, member.key, item))
+                    try add(entry)
                 } else if entry.key == "additionalOperations" {
-                    for own in entry.value.members {
-                        operations.append(try operation(documents.resolved(own.value), own.key, member.key, item))
-                    }
+                    for own in entry.value.members { try add(own) }
                 } else if entry.key == "servers" {
                     warnings.add(
                         entry.value,
@@ -81,11 +87,24 @@ struct SpecificationReader {
         return operations
     }
 
+    /// A path item, followed by the path items that its `$ref` leads to.
+    ///
+    /// The members beside `$ref` take precedence over the members of its target.
+    private func pathItems(_ node: Node) throws(DocumentError) -> [Node] {
+        // Refuses references that lead back to themselves.
+        _ = try documents.resolved(node)
+        var items = [node]
+        while let last = items.last, let reference = last["$ref"]?.string {
+            items.append(try documents.target(of: reference, at: last))
+        }
+        return items
+    }
+
     private func operation(
         _ node: Node,
         _ method: String,
         _ path: String,
-        _ item: Node
+        _ items: [Node]
     ) throws(DocumentError) -> Operation {
         guard node.isObject else { throw DocumentError(at: node, "an operation has to be an object") }
         warnOfKeywords(in: node, .operation)
@@ -99,7 +118,7 @@ struct SpecificationReader {
                 ?? PlainText.firstSentence(node["description"]?.string),
             isDeprecated: node["deprecated"]?.bool == true
         )
-        operation.parameters = try parameters(of: operation, item)
+        operation.parameters = try parameters(of: operation, items)
         if let body = node["requestBody"] { operation.body = try self.body(documents.resolved(body)) }
         for response in node["responses"]?.members ?? [] where !response.key.hasPrefix("x-") {
             operation.responses.append(try self.response(documents.resolved(response.value), response.key))

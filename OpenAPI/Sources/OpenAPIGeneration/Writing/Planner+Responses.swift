@@ -147,7 +147,13 @@ extension Planner {
     func addFailures(of operation: Operation, _ base: String, _ router: RouterPlan) throws(DocumentError) {
         let hasSuccess = operation.responses.contains { $0.isSuccess || $0.isRedirect }
         for response in operation.responses {
-            if response.isSuccess || response.isRedirect || response.isInformation { continue }
+            if response.isRedirect || response.isInformation {
+                for content in response.contents {
+                    warnings.add(content.node, "the body of a \(response.status) response is not decoded")
+                }
+                continue
+            }
+            if response.isSuccess { continue }
             if response.status == "default", !hasSuccess { continue }
             let json = response.contents.filter { $0.kind == .json }
             for content in response.contents where content.kind != .json {

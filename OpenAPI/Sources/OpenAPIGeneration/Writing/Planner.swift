@@ -98,7 +98,7 @@ struct Planner {
     }
 
     private func functionName(of operation: Operation) -> String {
-        let id = operation.id ?? operation.method + " " + operation.path
+        let id = operation.wantedName
         if let renamed = configuration.renames[id] { return Identifier.member(renamed) }
         var words = Identifier.words(of: id)
         let tag = operation.tags.first.map(Identifier.words) ?? []
