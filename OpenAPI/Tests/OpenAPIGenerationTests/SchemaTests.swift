@@ -113,4 +113,42 @@ import Testing
         #expect(result.sentences.first?.contains("the tag \"x\"") == true)
         #expect(result.code.contains("default: self = .d(try D(from: decoder))"), "\(result.code)")
     }
+
+    @Test func anEnumOfUnquotedBooleansHasTheTypeOfTheSchema() throws {
+        let schemas = """
+            A: { type: object, properties: { t: { type: string, enum: [true, false] }, b: { type: boolean, enum: [true] }, n: { enum: [false] } } }
+            """
+        let code = try generated(document(schemas: schemas)).code
+        #expect(code.contains("var t: T?"), "\(code)")
+        #expect(code.contains("static let `true` = Self(\"true\")"))
+        #expect(code.contains("var b: Bool?"))
+        #expect(code.contains("var n: Bool?"))
+    }
+
+    @Test func heirsInOtherFilesAreAlternativesOfTheirBase() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let base = """
+            openapi: 3.1.0
+            components: { schemas: { Pet: { $ref: pet.yaml }, Cat: { $ref: cat.yaml }, Dog: { $ref: dogs.yaml#/hound } } }
+            paths: { /a: { get: { responses: { 200: { content: { application/json: { schema: { $ref: "#/components/schemas/Pet" } } } } } } } }
+            """
+        let files = [
+            "a.yaml": base,
+            "pet.yaml": """
+            discriminator: { propertyName: t }
+            required: [t]
+            properties: { t: { type: string } }
+            """,
+            "cat.yaml": "allOf: [{ $ref: pet.yaml }, { type: object, properties: { lives: { type: integer } } }]",
+            "dogs.yaml":
+                "hound: { allOf: [{ $ref: pet.yaml }, { type: object, properties: { tricks: { type: integer } } }] }",
+        ]
+        for (name, text) in files { try Data(text.utf8).write(to: folder.appending(component: name)) }
+        let code = try Generator(contentsOf: folder.appending(component: "a.yaml")).generate().code
+        // The types and the values of the tag have the names of the components, not of the files.
+        #expect(code.contains("case \"Cat\": self = .cat(try Cat(from: decoder))"), "\(code)")
+        #expect(code.contains("case \"Dog\": self = .hound(try Dog(from: decoder))"))
+    }
 }

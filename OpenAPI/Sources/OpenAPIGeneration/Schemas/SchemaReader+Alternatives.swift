@@ -103,9 +103,10 @@ extension SchemaReader {
             for value in node["enum"]?.elements ?? [] { values.append((value, nil, nil)) }
         }
         values.removeAll { $0.node.isNull }
-        if values.allSatisfy({ $0.node.bool != nil }) { return OptionalType(type: values.isEmpty ? .json : .bool) }
-        // YAML reads unquoted digits as a number, so the schema's type decides.
+        if values.isEmpty { return OptionalType(type: .json) }
+        // YAML reads unquoted digits as a number, and an unquoted `true` as a Boolean, so the schema's type decides.
         let isText = !nodes.isEmpty && nodes.allSatisfy { types(of: $0).filter { $0 != "null" } == ["string"] }
+        if !isText, values.allSatisfy({ $0.node.bool != nil }) { return OptionalType(type: .bool) }
         let isInteger = !isText && values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
         guard isInteger || values.allSatisfy({ $0.node.string != nil || (isText && $0.node.scalarText != nil) }) else {
             if values.allSatisfy({ $0.node.number != nil }) {

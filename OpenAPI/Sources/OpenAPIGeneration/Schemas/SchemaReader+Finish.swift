@@ -112,7 +112,7 @@ extension SchemaReader {
         }
         for index in union.cases.indices {
             if tags[index].isEmpty, case .declared(let declared) = union.cases[index].type {
-                let name = Self.componentName(of: declared.node)
+                let name = namesOfFiles[ObjectIdentifier(declared.node)] ?? Self.componentName(of: declared.node)
                 if !isMapped.contains(name) { tags[index] = [name] }
             }
             union.cases[index].tags = tags[index]

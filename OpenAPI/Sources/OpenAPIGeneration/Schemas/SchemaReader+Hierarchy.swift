@@ -33,13 +33,23 @@ extension SchemaReader {
     private func allHeirs() -> [ObjectIdentifier: [Node]] {
         var heirs: [ObjectIdentifier: [Node]] = [:]
         for member in documents.root["components"]?["schemas"]?.members ?? [] {
-            for part in member.value["allOf"]?.elements ?? [] where part["$ref"] != nil {
-                // A reference without a target is skipped here, and refused where the schema is used.
+            // A reference without a target is skipped here, and refused where the schema is used.
+            guard let heir = try? documents.resolved(member.value) else { continue }
+            for part in heir["allOf"]?.elements ?? [] where part["$ref"] != nil {
                 guard let base = try? documents.resolved(part) else { continue }
-                heirs[ObjectIdentifier(base), default: []].append(member.value)
+                heirs[ObjectIdentifier(base), default: []].append(heir)
             }
         }
         return heirs
+    }
+
+    func allNamesOfFiles() -> [ObjectIdentifier: String] {
+        var names: [ObjectIdentifier: String] = [:]
+        for member in documents.root["components"]?["schemas"]?.members ?? [] where member.value["$ref"] != nil {
+            guard let target = try? documents.resolved(member.value), target.root !== documents.root else { continue }
+            names[ObjectIdentifier(target)] = names[ObjectIdentifier(target)] ?? member.key
+        }
+        return names
     }
 
     /// The type of a schema with heirs: a union of the heirs' types.

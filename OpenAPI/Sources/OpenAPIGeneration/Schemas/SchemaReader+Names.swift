@@ -68,7 +68,7 @@ extension SchemaReader {
             // Declarations that are not generated also get names, so that the other names do not depend on the
             // selection.
             let found = name(node.key, Identifier.type(node.key))
-            guard let declaration = byNode[ObjectIdentifier(node)] else { continue }
+            guard let declaration = byNode[ObjectIdentifier(node)] ?? fileDeclaration(of: node, byNode) else { continue }
             declaration.name = found
             named.insert(ObjectIdentifier(declaration))
         }
@@ -78,6 +78,13 @@ extension SchemaReader {
         }
         let all = names.all
         for declaration in top { nameNested(in: declaration, around: [], all) }
+    }
+
+    /// The declaration of a component that is only a reference to another file.
+    private func fileDeclaration(of node: Node, _ byNode: [ObjectIdentifier: Declaration]) -> Declaration? {
+        guard node["$ref"] != nil, let target = try? documents.resolved(node) else { return nil }
+        let id = ObjectIdentifier(target)
+        return namesOfFiles[id] == node.key ? byNode[id] : nil
     }
 
     private static func allowed(_ name: String, _ suffix: String) -> String {

@@ -29,6 +29,8 @@ final class SchemaReader {
     var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
     /// For each schema, the schemas that include it by `allOf`; nil before the first use.
     var heirs: [ObjectIdentifier: [Node]]?
+    /// The names of the components that are only a reference to another file, by the schema in that file.
+    private(set) lazy var namesOfFiles: [ObjectIdentifier: String] = allNamesOfFiles()
     /// The type of the merge patches of each type.
     var patches: [ObjectIdentifier: Declaration] = [:]
 
