@@ -85,4 +85,34 @@ import Testing
         #expect(throws: DocumentError.self) { try converted("a: {$ref: '#/b'}") }
         #expect(throws: DocumentError.self) { try converted("[1]") }
     }
+
+    @Test func referencesToExamplesAndInComponentsWithAnyNameLeadToTheirFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "bundle-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = [
+            "api.yaml": """
+            paths:
+              /a:
+                get:
+                  parameters: [{ name: p, in: query, examples: { one: { $ref: 'b.yaml#/one' } } }]
+                  responses:
+                    default: { content: { a/b: { examples: { two: { $ref: 'b.yaml#/one' }, own: { value: { $ref: x } } } } } }
+            components:
+              schemas:
+                default: { items: { $ref: b.yaml }, default: { $ref: x }, examples: [{ $ref: x }], enum: [{ $ref: x }] }
+                example: { properties: { const: { $ref: b.yaml }, properties: { const: { $ref: x } } } }
+              headers: { enum: { schema: { $ref: b.yaml } } }
+              parameters: { const: { schema: { $ref: b.yaml } } }
+              examples: { default: { $ref: 'b.yaml#/one' } }
+            """,
+            "b.yaml": "one: { value: { $ref: x } }",
+        ]
+        for (name, text) in files { try Data(text.utf8).write(to: folder.appending(path: name)) }
+        let json = try DocumentBundle(contentsOf: folder.appending(path: "api.yaml")).json()
+        let references = json.matches(of: /"\$ref": "(.*)"/).map { String($0.output.1) }
+        let one = "#/x-files/b.yaml/one"
+        let file = "#/x-files/b.yaml"
+        #expect(references == [one, one, "x", file, "x", "x", "x", file, "x", file, file, one, "x"])
+    }
 }

@@ -72,7 +72,20 @@ private struct BundleWriter {
         return text + "\n  }\n}\n"
     }
 
-    private mutating func write(_ node: Node, _ indent: String, isVerbatim: Bool = false) throws(DocumentError) {
+    /// The meaning of the members of an object.
+    private enum Members {
+        case keywords
+        /// Names that the document chooses, such as the names of schemas; `default` and `example` are such names, too.
+        case names
+        /// Data, in which `$ref` has no meaning.
+        case data
+    }
+
+    private mutating func write(
+        _ node: Node,
+        _ indent: String,
+        _ meaning: Members = .keywords
+    ) throws(DocumentError) {
         switch node.content {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
@@ -83,7 +96,7 @@ private struct BundleWriter {
             text += "["
             for (index, element) in elements.enumerated() {
                 text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
-                try write(element, indent + "  ", isVerbatim: isVerbatim)
+                try write(element, indent + "  ", meaning == .data ? .data : .keywords)
             }
             text += "\n\(indent)]"
         case .object(let members):
@@ -93,24 +106,37 @@ private struct BundleWriter {
                 text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
                 write(member.key)
                 text += ": "
-                if !isVerbatim, let reference = try reference(member, in: node) {
+                if meaning != .data, let reference = try reference(member, in: node) {
                     write(reference)
                 } else {
-                    let isVerbatim = isVerbatim || isValue(member, in: node)
-                    try write(member.value, indent + "  ", isVerbatim: isVerbatim)
+                    try write(member.value, indent + "  ", Self.members(of: member, meaning))
                 }
             }
             text += "\n\(indent)}"
         }
     }
 
-    /// Whether a member's value is data, in which `$ref` has no meaning.
-    private func isValue(_ member: Node.Member, in node: Node) -> Bool {
-        // In these maps, a key is a name, not a keyword. For example, `default` names the response for all other
-        // statuses.
-        if ["responses", "properties", "patternProperties", "$defs"].contains(node.key) { return false }
-        return ["example", "examples", "default", "const", "enum"].contains(member.key)
+    /// The meaning of the members of a member's value.
+    private static func members(of member: Node.Member, _ meaning: Members) -> Members {
+        switch meaning {
+        case .data: .data
+        case .names: .keywords
+        case .keywords where data.contains(member.key): .data
+        // In a schema, `examples` is a list of values. Anywhere else, it has the names of Example objects.
+        case .keywords where member.key == "examples": member.value.isObject ? .names : .data
+        case .keywords: maps.contains(member.key) ? .names : .keywords
+        }
     }
+
+    /// The keywords whose value is data.
+    private static let data: Set<String> = ["example", "default", "const", "enum", "value", "dataValue"]
+
+    /// The keywords whose value is an object with names.
+    private static let maps: Set<String> = [
+        "$defs", "additionalOperations", "callbacks", "content", "definitions", "dependentSchemas", "encoding",
+        "headers", "links", "mapping", "mediaTypes", "parameters", "pathItems", "paths", "patternProperties",
+        "properties", "requestBodies", "responses", "schemas", "securitySchemes", "variables", "webhooks",
+    ]
 
     /// A reference in the form for the combined document; nil for a member that is not a reference.
     private mutating func reference(_ member: Node.Member, in node: Node) throws(DocumentError) -> String? {
