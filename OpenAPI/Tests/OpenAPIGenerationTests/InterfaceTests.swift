@@ -118,7 +118,11 @@ import Testing
         ),
         (
             "must, in: query, required: true", "must, in: query",
-            ["changed: POST /a: the parameter must became optional"]
+            [
+                "breaking: POST /a: the parameters have another order: pageSize, ids, must, body",
+                "breaking: POST /a: the parameters have another order: pageSize, ids, must, form",
+                "changed: POST /a: the parameter must became optional",
+            ]
         ),
         (
             "In: { type: object, properties: { name: { type: string, maxLength: 9 }",
@@ -203,5 +207,39 @@ import Testing
         let new = old.replacing("operationId: list, parameters", with: "operationId: other, parameters")
         let changes = try interface(old).changes(to: interface(new)).map(\.description)
         #expect(changes == ["breaking: GET /a: the pages .list were removed"])
+    }
+
+    @Test func anotherOrderOfArgumentsBreaksCallers() throws {
+        let old = """
+            components:
+              schemas:
+                In: { type: object, properties: { x: { type: string }, y: { type: string } } }
+                Out: { type: object, properties: { x: { type: string }, y: { type: string } } }
+                Either: { oneOf: [{ type: string }, { type: integer }] }
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  parameters: [{ name: a, in: query, required: true }, { name: b, in: query, required: true }]
+                  requestBody: { required: true, content: { application/json: { schema: { $ref: "#/components/schemas/In" } } } }
+                  responses: { 200: { content: { application/json: { schema: { $ref: "#/components/schemas/Out" } } } } }
+                put:
+                  operationId: b
+                  requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Either" } } } }
+            """
+        let new = old.replacing(
+            "{ name: a, in: query, required: true }",
+            with: "{ name: c, in: query, required: true }"
+        )
+        .replacing("{ name: b,", with: "{ name: a,").replacing("{ name: c,", with: "{ name: b,")
+        .replacing("x: { type: string }, y: { type: string }", with: "y: { type: string }, x: { type: string }")
+        .replacing("[{ type: string }, { type: integer }]", with: "[{ type: integer }, { type: string }]")
+        let changes = try interface(old).changes(to: interface(new)).map(\.description)
+        #expect(
+            changes == [
+                "breaking: POST /a: the parameters have another order: b, a, body",
+                "breaking: In.init has another order of members: y, x",
+            ]
+        )
     }
 }

@@ -126,6 +126,18 @@ extension Interface {
         for argument in new.arguments where !old.arguments.contains(where: { $0.name == argument.name }) {
             change(argument.isOptional ? .addition : .breaking, "the parameter \(argument.name) is new")
         }
+        if let order = Self.newOrder(old.arguments, new.arguments) {
+            change(.breaking, "the parameters have another order: \(order)")
+        }
+    }
+
+    /// The names that both lists have, in their new order; nil if the order is the same.
+    ///
+    /// Swift's arguments have a fixed order, so another order breaks callers that pass several of them.
+    private static func newOrder(_ old: [Member], _ new: [Member]) -> String? {
+        let names = Set(old.map(\.name)).intersection(new.map(\.name))
+        let order = new.map(\.name).filter(names.contains)
+        return order == old.map(\.name).filter(names.contains) ? nil : order.joined(separator: ", ")
     }
 
     // MARK: - Models
@@ -167,6 +179,9 @@ extension Interface {
         for member in new.members where !old.members.contains(where: { $0.name == member.name }) {
             let isBreaking = !member.isOptional && new.isSent
             change(isBreaking ? .breaking : .addition, "\(member.name) is new" + (isBreaking ? " and required" : ""))
+        }
+        if old.hasInitializer, new.hasInitializer, let order = Self.newOrder(old.members, new.members) {
+            change(.breaking, "init has another order of members: \(order)")
         }
         for value in old.values where !new.values.contains(value) { change(.breaking, "\(value) was removed") }
         for value in new.values where !old.values.contains(value) { change(.addition, "\(value) is new") }

@@ -25,6 +25,8 @@ public struct Interface: Sendable {
     struct Model {
         var isSent: Bool
         var isReceived: Bool
+        /// Whether callers make values with an initializer, whose arguments are the members in their order.
+        var hasInitializer = false
         var members: [Member]
         var values: [String]
     }
@@ -90,6 +92,7 @@ public struct Interface: Sendable {
             switch declaration.kind {
             case .structure(let structure):
                 model.members = modelWriter.members(of: structure, declaration, resolve)
+                model.hasInitializer = model.isSent
             case .enumeration(let enumeration): model.values = enumeration.values.map(\.name)
             case .union(let union):
                 model.members = union.cases.map { Member(name: $0.name, type: $0.type.code, isOptional: true) }
