@@ -107,4 +107,41 @@ import Testing
         #expect(!result.code.contains("NextPage"))
         #expect(result.warnings.contains { $0.pointer.hasSuffix("/links/x") })
     }
+
+    @Test(arguments: [
+        ("post", "its method is POST, and only the responses of GET have pages"),
+        ("stream", "its response is not one JSON value"), ("text", "its response is not one JSON value"),
+        ("other", "it is not in the document"),
+        ("list", "the query item \"cursor\" or the member \"/next\" or the Boolean \"/more\" is missing"),
+    ])
+    func theReasonIsNamedForAnOperationWithoutPages(_ operation: String, _ reason: String) {
+        let page = "application/json: { schema: { type: object, properties: { next: { type: string } } } }"
+        let yaml = """
+            paths:
+              /a:
+                get: { operationId: list, responses: { 200: { content: { \(page) } } } }
+                post: { operationId: post, responses: { 200: { content: { \(page) } } } }
+              /b:
+                get: { operationId: stream, responses: { 200: { content: { application/jsonl: {} } } } }
+              /c:
+                get: { operationId: text, responses: { 200: { content: { text/plain: {} } } } }
+            """
+        let error = #expect(throws: DocumentError.self) {
+            try generated(yaml) {
+                var pages = Configuration.Pages(query: "cursor", next: "/next")
+                pages.whileTrue = "/more"
+                pages.operations = [operation]
+                $0.pages = [pages]
+            }
+        }
+        #expect(error?.description == "the operation \"\(operation)\" has no pages: \(reason)")
+    }
+
+    @Test func aLinkOfAPostHasAWarning() throws {
+        let links = "{ more: { operationId: list, parameters: { after: $response.body#/next } } }"
+        let get = Self.document("properties: { next: { type: string } }", links: links)
+        let result = try generated(get.replacing("    get:", with: "    post:"))
+        #expect(!result.code.contains("NextPage"))
+        #expect(result.warnings.contains { $0.pointer.hasSuffix("/links/more") })
+    }
 }

@@ -22,9 +22,10 @@ struct PagePlanner {
         for router in routers {
             for index in router.functions.indices {
                 let function = router.functions[index]
-                let id = function.operation.id ?? function.operation.title
+                let id = Self.id(of: function.operation)
                 let linked = linkedPages(of: function.operation)
-                guard case .value(let type) = function.value, !function.isStream, function.operation.method == "get"
+                guard case .value(let type) = function.value, function.hasJSONValue,
+                    function.operation.method == "get"
                 else { continue }
                 if let linked {
                     router.functions[index].pages = plan(linked, function, type)
@@ -44,15 +45,28 @@ struct PagePlanner {
         }
         for (number, rule) in configuration.pages.enumerated() {
             if let missing = rule.operations.subtracting(planned).min() {
-                let query = rule.query.map { "the query item \(quoted($0)) or " } ?? ""
-                throw DocumentError(
-                    "the operation \(quoted(missing)) has no pages: \(query)the member \(quoted(rule.next)) is missing"
-                )
+                let functions = routers.flatMap(\.functions).filter { Self.id(of: $0.operation) == missing }
+                let reason = reason(of: functions, without: rule)
+                throw DocumentError("the operation \(quoted(missing)) has no pages: \(reason)")
             }
             if rule.operations.isEmpty, !used.contains(number) {
                 warnings.add(specification.root, "no operation has pages with the member \(quoted(rule.next))")
             }
         }
+    }
+
+    private static func id(of operation: Operation) -> String { operation.id ?? operation.title }
+
+    /// The reason why a rule does not apply to the operation that it names.
+    private func reason(of functions: [FunctionPlan], without rule: Configuration.Pages) -> String {
+        guard let operation = functions.first?.operation else { return "it is not in the document" }
+        if operation.method != "get" {
+            return "its method is \(operation.method.uppercased()), and only the responses of GET have pages"
+        }
+        guard functions.contains(where: \.hasJSONValue) else { return "its response is not one JSON value" }
+        let query = rule.query.map { "the query item \(quoted($0)) or " } ?? ""
+        let flag = rule.whileTrue.map { " or the Boolean \(quoted($0))" } ?? ""
+        return "\(query)the member \(quoted(rule.next))\(flag) is missing"
     }
 
     /// The pages that a link from a successful response to its own operation describes; nil if there is no such link.
@@ -66,8 +80,9 @@ struct PagePlanner {
                 let parameters = link.value["parameters"]?.members ?? []
                 let isOwn =
                     link.value["operationId"]?.string.map { $0 == operation.id } ?? refers(link.value, to: operation)
-                if response.isSuccess, found == nil, isOwn, parameters.count == 1, link.value["requestBody"] == nil,
-                    let expression = parameters[0].value.string, expression.hasPrefix(prefix + "/")
+                if response.isSuccess, operation.method == "get", found == nil, isOwn, parameters.count == 1,
+                    link.value["requestBody"] == nil, let expression = parameters[0].value.string,
+                    expression.hasPrefix(prefix + "/")
                 {
                     let key = parameters[0].key
                     let name = key.hasPrefix("query.") ? String(key.dropFirst(6)) : key
@@ -80,7 +95,7 @@ struct PagePlanner {
                 guard configuration.selects(operation) else { continue }
                 warnings.add(
                     link.value,
-                    "this link is ignored, because it does not name the cursor of its own operation"
+                    "this link is ignored, because it does not name the cursor of its own operation with the method GET"
                 )
             }
         }
@@ -156,5 +171,12 @@ struct PagePlanner {
             type = found.type
         }
         return (code, type)
+    }
+}
+
+extension FunctionPlan {
+    /// Whether the call returns one value, neither a stream nor a text or a file.
+    fileprivate var hasJSONValue: Bool {
+        if case .value = value { !isStream } else { false }
     }
 }
