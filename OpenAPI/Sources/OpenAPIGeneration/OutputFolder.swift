@@ -44,7 +44,13 @@ public struct OutputFolder {
     }
 
     /// Writes changed files, and removes files of an earlier run that are no longer generated.
+    ///
+    /// - Throws: ``DocumentError`` if a file exists that the generator has not written; the folder is then unchanged.
     public func write(_ files: [Generator.File]) throws {
+        for file in files {
+            guard let data = try? Data(contentsOf: url(file.name)), !data.starts(with: Self.mark) else { continue }
+            throw DocumentError("\(file.name): this file was not generated, so it is not replaced; move or remove it")
+        }
         let leftovers = leftovers(besides: Set(files.map(\.name)))
         for file in files where (try? Data(contentsOf: url(file.name))) != Data(file.text.utf8) {
             let url = url(file.name)

@@ -60,4 +60,20 @@ import Testing
             )
         }
     }
+
+    @Test func aFileThatWasNotGeneratedIsNotReplaced() throws {
+        try withFolder { url in
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try Data("let mine = 1".utf8).write(to: url.appending(component: "B.swift"))
+            let error = #expect(throws: DocumentError.self) {
+                try OutputFolder(url).write([file("A.swift"), file("B.swift")])
+            }
+            #expect(
+                error?.description == "B.swift: this file was not generated, so it is not replaced; move or remove it"
+            )
+            let left = try FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))
+            #expect(left == ["B.swift"])
+            #expect(try Data(contentsOf: url.appending(component: "B.swift")) == Data("let mine = 1".utf8))
+        }
+    }
 }
