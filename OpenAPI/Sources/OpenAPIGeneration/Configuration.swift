@@ -127,9 +127,10 @@ public struct Configuration: Sendable {
 
     /// Reads a configuration file of JSON or YAML.
     ///
-    /// - Throws: ``DocumentError`` if the file cannot be read or has an unknown member.
+    /// - Throws: ``DocumentError`` if the file cannot be read, or has an unknown member or a value of the wrong type.
     public init(contentsOf url: URL) throws(DocumentError) {
         let root = try DocumentSet(contentsOf: url).root
+        guard root.isObject else { throw DocumentError(at: root, "a configuration has to be an object") }
         for member in root.members { try set(member.key, member.value) }
     }
 
@@ -140,45 +141,72 @@ public struct Configuration: Sendable {
             throw DocumentError(at: node, "`\(key)` must be one of \(choices)")
         }
         switch key {
-        case "name": name = node.string
-        case "prefix": prefix = node.string ?? ""
+        case "name": name = try Self.text(key, node)
+        case "prefix": prefix = try Self.text(key, node)
         case "access": access = try one(Access.self)
         case "routers": routers = try one(Routers.self)
         case "documentation": documentation = try one(Documentation.self)
-        case "alwaysCodable": isAlwaysCodable = node.bool ?? false
-        case "tags": tags = Set(node.elements.compactMap(\.string))
-        case "paths": paths = node.elements.compactMap(\.string)
-        case "operations": operations = Set(node.elements.compactMap(\.string))
+        case "alwaysCodable":
+            guard let value = node.bool else { throw DocumentError(at: node, "`\(key)` must be true or false") }
+            isAlwaysCodable = value
+        case "tags": tags = Set(try Self.texts(key, node))
+        case "paths": paths = try Self.texts(key, node)
+        case "operations": operations = Set(try Self.texts(key, node))
         case "renames":
-            for member in node.members { renames[member.key] = member.value.string }
+            for member in try Self.members(key, node) { renames[member.key] = try Self.text(member.key, member.value) }
         case "modules":
-            modules = node.members.map { Module(name: $0.key, tags: Set($0.value.elements.compactMap(\.string))) }
-        case "pages": pages = try node.elements.map { (rule) throws(DocumentError) in try Self.pages(rule) }
+            modules = try Self.members(key, node).map { (member) throws(DocumentError) in
+                Module(name: member.key, tags: Set(try Self.texts(member.key, member.value)))
+            }
+        case "pages":
+            guard case .array(let rules) = node.content else {
+                throw DocumentError(at: node, "`\(key)` must be a list of rules")
+            }
+            pages = try rules.map { (rule) throws(DocumentError) in try Self.pages(rule) }
         case "equatable": equatable = try Self.models(key, node)
         case "hashable": hashable = try Self.models(key, node)
         default: throw DocumentError(at: node, "unknown setting \(quoted(key))")
         }
     }
 
+    private static func text(_ key: String, _ node: Node) throws(DocumentError) -> String {
+        guard let text = node.string else { throw DocumentError(at: node, "`\(key)` must be a string") }
+        return text
+    }
+
+    private static func texts(_ key: String, _ node: Node) throws(DocumentError) -> [String] {
+        let texts = node.elements.compactMap(\.string)
+        guard case .array(let elements) = node.content, texts.count == elements.count else {
+            throw DocumentError(at: node, "`\(key)` must be a list of strings")
+        }
+        return texts
+    }
+
+    private static func members(_ key: String, _ node: Node) throws(DocumentError) -> [Node.Member] {
+        guard node.isObject else { throw DocumentError(at: node, "`\(key)` must be an object") }
+        return node.members
+    }
+
     private static func pages(_ node: Node) throws(DocumentError) -> Pages {
-        guard let next = node["next"]?.string else {
-            throw DocumentError(at: node, "a list with pages needs `next`, the JSON pointer of the cursor or the URL")
-        }
-        var pages = Pages(query: node["query"]?.string, next: next)
-        pages.whileTrue = node["while"]?.string
-        pages.operations = Set(node["operations"]?.elements.compactMap(\.string) ?? [])
-        for pointer in [pages.next, pages.whileTrue].compactMap(\.self) where !pointer.hasPrefix("/") {
-            throw DocumentError(at: node, "\(quoted(pointer)) is not a JSON pointer; it has to start with a slash")
-        }
         for member in node.members where !["query", "next", "while", "operations"].contains(member.key) {
             throw DocumentError(at: member.value, "unknown setting \(quoted(member.key))")
+        }
+        guard let next = node["next"] else {
+            throw DocumentError(at: node, "a list with pages needs `next`, the JSON pointer of the cursor or the URL")
+        }
+        var pages = Pages(next: try text("next", next))
+        if let query = node["query"] { pages.query = try text("query", query) }
+        if let flag = node["while"] { pages.whileTrue = try text("while", flag) }
+        if let operations = node["operations"] { pages.operations = Set(try texts("operations", operations)) }
+        for pointer in [pages.next, pages.whileTrue].compactMap(\.self) where !pointer.hasPrefix("/") {
+            throw DocumentError(at: node, "\(quoted(pointer)) is not a JSON pointer; it has to start with a slash")
         }
         return pages
     }
 
     private static func models(_ key: String, _ node: Node) throws(DocumentError) -> Models {
         if let isAll = node.bool { return isAll ? .all : .named([]) }
-        if case .array = node.content { return .named(Set(node.elements.compactMap(\.string))) }
+        if case .array = node.content { return .named(Set(try texts(key, node))) }
         throw DocumentError(at: node, "`\(key)` must be true, false or a list of schema names")
     }
 

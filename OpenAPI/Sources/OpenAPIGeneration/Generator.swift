@@ -85,6 +85,29 @@ public struct Generator {
         if let first = unknown.min() { throw DocumentError("\(documents.root.file): \(first)") }
     }
 
+    /// Refuses names of types that are not Swift identifiers.
+    ///
+    /// A new name of an operation is changed to an identifier where it is used.
+    private func checkNames(_ operations: [Operation]) throws(DocumentError) {
+        var names = configuration.name.map { [("name", $0)] } ?? []
+        if !configuration.prefix.isEmpty { names.append(("prefix", configuration.prefix)) }
+        let functions = Set(operations.map(\.wantedName))
+        for (key, name) in configuration.renames.sorted(by: { $0.key < $1.key }) where !functions.contains(key) {
+            names.append(("renames", name))
+        }
+        for (setting, name) in names where !Identifier.isTypeName(name) {
+            throw DocumentError("`\(setting)`: \(quoted(name)) cannot be in the name of a type; use letters and digits")
+        }
+    }
+
+    private func warnOfUnusedRenames(_ operations: [Operation], _ schemas: SchemaReader, _ warnings: Warnings) {
+        let models = schemas.declarations.filter { $0.parent == nil && !$0.isCopy }.map(\.node)
+        let known = Set(operations.map(\.wantedName) + (components() + models).map(\.key))
+        for key in configuration.renames.keys.sorted() where !known.contains(key) {
+            warnings.add(documents.root, "`renames`: there is no operation and no schema \(quoted(key))")
+        }
+    }
+
     /// Chooses the names of the whole document, and then selects the operations.
     ///
     /// So a selection of operations has the same names, types and files as the whole document.
@@ -94,6 +117,7 @@ public struct Generator {
         try specification.checkVersion()
         let operations = try specification.operations()
         try checkSelection(of: operations)
+        try checkNames(operations)
         let apiName = configuration.name ?? Self.name(of: documents.root)
         let selected = operations.filter { configuration.selects($0) }
         let isPart = selected.count < operations.count
@@ -127,6 +151,7 @@ public struct Generator {
             components: components(),
             renames: configuration.renames
         )
+        warnOfUnusedRenames(operations, schemas, warnings)
         try Conformances(configuration: configuration, schemas: schemas).choose()
         let pages = PagePlanner(
             specification: specification,

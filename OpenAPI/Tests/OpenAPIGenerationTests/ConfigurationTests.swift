@@ -43,6 +43,17 @@ import Testing
         "oops: 1": "unknown setting \"oops\"", "equatable: Pet": "must be true, false or a list of schema names",
         "access: private": "must be one of internal, public, package", "pages: [{ query: a }]": "needs `next`",
         "pages: [{ next: a }]": "has to start with a slash", "pages: [{ next: /a, oops: 1 }]": "unknown setting",
+        "tags: pets": "`tags` must be a list of strings", "paths: [1]": "`paths` must be a list of strings",
+        "operations: { a: b }": "`operations` must be a list of strings",
+        "alwaysCodable: \"yes\"": "must be true or false",
+        "name: 1": "`name` must be a string", "prefix: []": "`prefix` must be a string",
+        "renames: [a]": "`renames` must be an object", "renames: { a: 1 }": "`a` must be a string",
+        "modules: [a]": "`modules` must be an object", "modules: { A: b }": "`A` must be a list of strings",
+        "pages: { next: /a }": "must be a list of rules", "pages: [{ next: /a, query: 1 }]": "`query` must be a string",
+        "pages: [{ next: /a, while: true }]": "`while` must be a string",
+        "equatable: [1]": "`equatable` must be a list of strings",
+        "pages: [{ next: /a, operations: b }]": "`operations` must be a list of strings",
+        "[a]": "a configuration has to be an object",
     ])
     func aWrongSettingIsRefused(_ text: String, _ sentence: String) {
         let error = #expect(throws: DocumentError.self) { try configuration(text) }
@@ -101,6 +112,32 @@ import Testing
         let code = try generated(yaml) { $0.isAlwaysCodable = true }.code
         #expect(code.contains("case fG = \"f_g\""))
         #expect(!(try generated(yaml).code).contains("case fG"))
+    }
+
+    // MARK: - Names
+
+    @Test(arguments: ["My API", "1a", "", "a-b", "class", "A { } struct B"])
+    func aNameThatIsNotAnIdentifierIsRefused(_ name: String) {
+        func refuse(_ setting: String, _ change: (inout Configuration) -> Void) {
+            let error = #expect(throws: DocumentError.self) { try generated(Self.models, change) }
+            #expect(
+                error?.description.hasPrefix("`\(setting)`: \(quoted(name)) cannot be in the name of a type") == true
+            )
+        }
+        refuse("name") { $0.name = name }
+        if !name.isEmpty { refuse("prefix") { $0.prefix = name } }
+        refuse("renames") { $0.renames = ["A": name] }
+        // The name of a function can have spaces.
+        #expect(throws: Never.self) { try generated(Self.models) { $0.renames = ["a": name] } }
+    }
+
+    @Test func aRenameThatMatchesNothingHasAWarning() throws {
+        let result = try generated(Self.models) { $0.renames = ["A": "X", "a": "x", "Z": "Y"] }
+        #expect(
+            result.sentences.filter { $0.contains("renames") } == [
+                "`renames`: there is no operation and no schema \"Z\""
+            ]
+        )
     }
 
     // MARK: - Modules

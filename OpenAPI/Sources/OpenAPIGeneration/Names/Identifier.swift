@@ -27,6 +27,11 @@ enum Identifier {
         keywords.contains(name) ? "`\(name)`" : name
     }
 
+    /// Whether a name that the caller chose can be the name of a type, or a part of it.
+    static func isTypeName(_ name: String) -> Bool {
+        startsLegally(name) && name.unicodeScalars.allSatisfy(\.properties.isXIDContinue) && !keywords.contains(name)
+    }
+
     /// A name that has no other meaning in an expression.
     private static func protected(_ name: String) -> String {
         if impossible.contains(name) { return name + "Value" }
