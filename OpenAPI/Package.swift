@@ -26,7 +26,9 @@ let package = Package(
         .testTarget(
             name: "GeneratedSourceTests",
             dependencies: [
-                "OpenAPIGeneration", .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                "ApiConnector", "OpenAPIGeneration",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
