@@ -348,6 +348,17 @@ import Testing
         )
     }
 
+    @Test func aKeyInACookieIsACookie() throws {
+        let code = try generated(
+            """
+            components: { securitySchemes: { sid: { type: apiKey, in: cookie, name: s } } }
+            security: [{ sid: [] }]
+            paths: {}
+            """
+        ).code
+        #expect(code.contains("Self(sid: .fixed(.apiKey(key, inCookie: \"s\")))"), "\(code)")
+    }
+
     @Test func numbersKeepTheirRange() throws {
         let result = try generated(
             """

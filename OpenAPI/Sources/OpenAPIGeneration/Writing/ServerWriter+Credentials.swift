@@ -120,9 +120,8 @@ extension ServerWriter {
             let item = PlainText.literal(node["name"]?.string ?? "key")
             return (name, key, "A key in the query.", factory("_ key: String", ".apiKey(key, inQuery: \(item))"))
         case ("apiKey", "cookie", _):
-            let cookie = PlainText.literal((node["name"]?.string ?? "key") + "=")
-            let code = ".apiKey(\(cookie) + key, inHeader: .cookie)"
-            return (name, key, "A key in a cookie.", factory("_ key: String", code))
+            let cookie = PlainText.literal(node["name"]?.string ?? "key")
+            return (name, key, "A key in a cookie.", factory("_ key: String", ".apiKey(key, inCookie: \(cookie))"))
         case ("http", _, "basic"):
             let code = ".basic(user: user, password: password)"
             return (name, key, "A user and a password.", factory("user: String, password: String", code))

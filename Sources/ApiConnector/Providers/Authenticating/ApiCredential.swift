@@ -9,6 +9,7 @@ public struct ApiCredential: Sendable {
     private enum Form: Sendable {
         case header(HTTPHeaders.Name, String)
         case queryItem(String, String)
+        case cookie(String, String)
         case signature(any RequestSigner)
         case all([ApiCredential])
         case perRequest(@Sendable (ApiRequest) async throws -> ApiCredential?)
@@ -65,6 +66,11 @@ public struct ApiCredential: Sendable {
         ApiCredential(.queryItem(name, key), ownSecrets: OwnSecrets(queryItemNames: [name]))
     }
 
+    /// A key in a cookie, next to the request's other cookies.
+    public static func apiKey(_ key: String, inCookie name: String) -> ApiCredential {
+        ApiCredential(.cookie(name, key), ownSecrets: OwnSecrets(headerNames: [.cookie]))
+    }
+
     /// A signature of each request.
     ///
     /// - Parameters:
@@ -119,8 +125,8 @@ public struct ApiCredential: Sendable {
 
     /// Adds the credential to a request.
     ///
-    /// - Returns: Whether the credential was added; false if the request already has a header field or query item with
-    ///   that name.
+    /// - Returns: Whether the credential was added; false if the request already has a header field, query item or cookie
+    ///   with that name.
     func add(to request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
         switch form {
         case .header(let name, let value):
@@ -129,6 +135,11 @@ public struct ApiCredential: Sendable {
         case .queryItem(let name, let value):
             guard let url = request.url.appending(secretItem: name, value) else { return false }
             request.url = url
+        case .cookie(let name, let value):
+            let cookies = request.headers.values(.cookie).joined(separator: "; ")
+            let isTaken = cookies.split(separator: ";").contains { $0.drop { $0 == " " }.hasPrefix(name + "=") }
+            guard !isTaken else { return false }
+            request.headers[.cookie] = cookies + (cookies.isEmpty ? "" : "; ") + "\(name)=\(value)"
         case .signature(let signer):
             try await signer.sign(&request)
         case .all(let credentials):
@@ -167,6 +178,7 @@ extension ApiCredential: CustomStringConvertible, CustomReflectable {
         switch form {
         case .header(let name, let value): "\(name): \(Redactor(headerNames: [name]).redact(value, ofHeader: name))"
         case .queryItem(let name, _): "\(name)=\(Redactor.replacement)"
+        case .cookie(let name, _): "Cookie: \(name)=\(Redactor.replacement)"
         case .signature: "signature"
         case .all(let credentials): credentials.map(\.description).joined(separator: ", ")
         case .perRequest: "a credential for each request"

@@ -71,6 +71,16 @@ import Testing
         #expect(response.request.url.absoluteString == after)
     }
 
+    @Test(arguments: [
+        (nil, "k=a"), ("b=c", "b=c; k=a"), ("kk=1; b=k=2", "kk=1; b=k=2; k=a"), ("b=c; k=mine", "b=c; k=mine"),
+    ])
+    func aKeyIsSentInACookie(before: String?, after: String) async throws {
+        var request = ApiRequest(url: try #require(URL(string: "https://api.example.com/a")))
+        request.headers[.cookie] = before
+        #expect(try await sent(.apiKey("a", inCookie: "k"), request).headers.values(.cookie) == [after])
+        #expect(ApiCredential.apiKey("hush", inCookie: "k").description == "Cookie: k=REDACTED")
+    }
+
     @Test func aFieldThatTheCallHasSetIsNotReplaced() async throws {
         let clock = ManualClock()
         let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { _ in .bearer("t2") }
