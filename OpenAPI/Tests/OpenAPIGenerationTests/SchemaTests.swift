@@ -99,6 +99,22 @@ import Testing
         #expect(code.contains("case \"x\": self = .c(try C(from: decoder))"))
     }
 
+    @Test func anAlternativeDoesNotTakeAValueWhoseMembersItWouldLose() throws {
+        let schemas = """
+            A: { oneOf: [{ $ref: "#/components/schemas/B" }, { $ref: "#/components/schemas/C" }, { $ref: "#/components/schemas/D" }] }
+            B: { type: object, required: [x, y], properties: { x: { type: integer }, y: { type: integer } } }
+            C: { type: object, required: [x], properties: { x: { type: integer } } }
+            D: { type: object, properties: { x: { type: string } } }
+            """
+        let code = try generated(document(schemas: schemas)).code
+        #expect(code.contains("if decoder.has(\"x\", \"y\"), let value = try? B(from: decoder) {"), "\(code)")
+        #expect(
+            code.contains("} else if decoder.has(\"x\"), !decoder.has(\"y\"), let value = try? C(from: decoder) {")
+        )
+        // It has a property for `x`, so it does not lose it.
+        #expect(code.contains("} else if !decoder.has(\"y\"), let value = try? D(from: decoder) {"))
+    }
+
     @Test func aTagThatTellsNothingApartIsWarnedOfAndKeptAsJSON() throws {
         let schemas = """
             A:

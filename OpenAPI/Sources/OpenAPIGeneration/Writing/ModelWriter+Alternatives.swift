@@ -107,8 +107,9 @@ extension ModelWriter {
         var head = "if"
         for variant in cases where !variant.type.isJSON || isOpen {
             let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
-            var parts = ["let value = try? \(variant.type.code(in: scope))(from: decoder)"]
-            if !variant.required.isEmpty { parts.insert("decoder.has(\(members))", at: 0) }
+            var parts = variant.required.isEmpty ? [] : ["decoder.has(\(members))"]
+            parts += Self.missingMembers(of: variant, cases).map { "!decoder.has(\($0))" }
+            parts.append("let value = try? \(variant.type.code(in: scope))(from: decoder)")
             writer.condition(head, parts)
             writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
             head = "} else if"
@@ -127,6 +128,23 @@ extension ModelWriter {
             }
         }
         writer.line("}")
+    }
+
+    /// The members that other alternatives require, and that a value of this alternative would lose.
+    ///
+    /// A value with such members is not of this alternative, even if it is not a valid value of the other one.
+    private static func missingMembers(of variant: Union.Case, _ cases: [Union.Case]) -> [String] {
+        guard case .declared(let declared) = variant.type, let structure = declared.structure,
+            structure.additional == nil
+        else { return [] }
+        let known = Set(structure.properties.map(\.key))
+        let lists = cases.filter { $0.required.count > variant.required.count }.compactMap { other -> String? in
+            let isMore = Set(other.required).isSuperset(of: variant.required)
+            let lost = other.required.filter { !known.contains($0) }
+            return isMore && !lost.isEmpty ? lost.prefix(4).map(PlainText.literal).joined(separator: ", ") : nil
+        }
+        var seen: Set<String> = []
+        return lists.filter { seen.insert($0).inserted }
     }
 
     private func writeEncoding(_ union: Union, _ writer: inout SourceWriter) {

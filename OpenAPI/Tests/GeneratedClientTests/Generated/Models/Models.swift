@@ -105,7 +105,7 @@ enum Item: ResponseModel {
         case "note":
             if decoder.has("type", "body"), let value = try? LongNote(from: decoder) {
                 self = .longNote(value)
-            } else if decoder.has("type"), let value = try? Note(from: decoder) {
+            } else if decoder.has("type"), !decoder.has("body"), let value = try? Note(from: decoder) {
                 self = .note(value)
             } else {
                 self = .other(try JSONValue(from: decoder))
