@@ -210,7 +210,9 @@ final class FunctionArguments {
 
     func callAsFunction<Value: Decodable>(_ key: String) throws -> Value {
         do {
-            return try decoder.decode(Value.self, from: Data(value(of: key).description.utf8))
+            // Of several functions with an optional body, all but the first require it.
+            let isNeeded = !(Value.self is any ExpressibleByNilLiteral.Type)
+            return try decoder.decode(Value.self, from: Data(value(of: key, isNeeded).description.utf8))
         } catch {
             isComplete = false
             throw error
@@ -225,12 +227,14 @@ final class FunctionArguments {
 
     func callAsFunction(_ key: String) throws -> [MultipartPart]? { isFull || isRequired ? parts(key) : nil }
 
-    /// One part per member of a generated object.
+    /// One part per member of a generated object, or per element of a member.
     private func parts(_ key: String) -> [MultipartPart] {
         let members = value(of: key).object ?? ["a": "a"]
-        return members.sorted { $0.key < $1.key }.map { name, value in
-            if let text = value.string { return .text(text, name: name) }
-            return .json(value, name: name)
+        return members.sorted { $0.key < $1.key }.flatMap { name, value in
+            (value.array ?? [value]).map { element in
+                if let text = element.string { return .text(text, name: name) }
+                return .json(element, name: name)
+            }
         }
     }
 
@@ -243,10 +247,10 @@ final class FunctionArguments {
         return .data(isStream ? Data("\(value(of: key))\n".utf8) : Data([1, 2, 3]), mediaType: concrete)
     }
 
-    private func value(of key: String) -> JSONValue {
+    private func value(of key: String, _ isBodyNeeded: Bool = false) -> JSONValue {
         let parts = key.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts[0] == "body" {
-            guard isFull || isRequired else { return .null }
+            guard isFull || isRequired || isBodyNeeded else { return .null }
             let content = operation.node["requestBody"]?.resolved?["content"]?.members ?? []
             let media = content.first { $0.key == parts[1] }?.node.resolved
             return values.value(for: media?["schema"] ?? media?["itemSchema"])

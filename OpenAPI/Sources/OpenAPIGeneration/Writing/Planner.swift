@@ -186,7 +186,8 @@ struct Planner {
                     FunctionPlan.Argument(
                         name: name,
                         type: type,
-                        isOptional: !body.isRequired,
+                        // Without arguments, two functions with an optional body could not be told apart.
+                        isOptional: !body.isRequired && arguments.isEmpty,
                         documentation: documentation,
                         location: .body(kind, mediaType: mediaType)
                     )
