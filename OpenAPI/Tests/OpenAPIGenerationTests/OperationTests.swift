@@ -360,6 +360,23 @@ import Testing
         #expect(code.contains("Self(sid: .fixed(.apiKey(key, inCookie: \"s\")))"), "\(code)")
     }
 
+    @Test func anErrorWithAnyMembersIsNotToldApartFromOneWithoutRequiredMembers() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  responses:
+                    200: { content: { application/json: { schema: { type: string } } } }
+                    400: { content: { application/json: { schema: { type: object, additionalProperties: { type: string } } } } }
+                    500: { content: { application/json: { schema: { type: object, properties: { b: { type: string } } } } } }
+            """
+        )
+        let pointer = "a.yaml#/paths/~1a/get/responses/500/content/application~1json"
+        #expect(result.warnings.map(\.pointer) == [pointer, "a.yaml#"])
+    }
+
     @Test func numbersKeepTheirRange() throws {
         let result = try generated(
             """

@@ -177,8 +177,14 @@ extension Planner {
     private func warnOfEqualFailures(_ router: RouterPlan) {
         var seen: [Set<String>: String] = [:]
         for (type, node) in router.failures {
-            guard case .declared(let declared) = type, let structure = declared.structure else { continue }
-            let required = Set(structure.properties.filter(\.isRequired).map(\.key))
+            var required: Set<String> = []
+            switch type {
+            case .dictionary: break
+            case .declared(let declared):
+                guard let structure = declared.structure else { continue }
+                required = Set(structure.properties.filter(\.isRequired).map(\.key))
+            default: continue
+            }
             if let other = seen[required], other != type.identity {
                 warnings.add(
                     node,
