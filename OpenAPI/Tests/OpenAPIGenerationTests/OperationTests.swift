@@ -360,6 +360,96 @@ import Testing
         #expect(code.contains("Self(sid: .fixed(.apiKey(key, inCookie: \"s\")))"), "\(code)")
     }
 
+    @Test func anInlineTypeInAComponentHasTheComponentsName() throws {
+        func code(_ paths: String) throws -> String {
+            try generated(
+                """
+                components:
+                  parameters:
+                    direction: { name: dir, in: query, schema: { type: string, enum: [asc, desc] } }
+                  responses:
+                    refused: { content: { application/json: { schema: { type: object, required: [r], properties: { r: { type: string } } } } } }
+                    listResponse: { content: { application/json: { schema: { type: object, properties: { l: { type: string } } } } } }
+                  requestBodies:
+                    upload:
+                      required: true
+                      content:
+                        multipart/form-data:
+                          schema: { type: object, properties: { f: { type: string, format: binary } } }
+                          encoding: { f: { contentType: "image/png, image/jpeg" } }
+                paths:
+                \(paths)
+                """
+            ).code
+        }
+        func path(_ name: String) -> String {
+            """
+              /\(name):
+                put:
+                  operationId: \(name)
+                  tags: [\(name)]
+                  parameters: [{ $ref: "#/components/parameters/direction" }]
+                  requestBody: { $ref: "#/components/requestBodies/upload" }
+                  responses: { 200: { $ref: "#/components/responses/listResponse" }, 400: { $ref: "#/components/responses/refused" } }
+
+            """
+        }
+        let both = try code(path("b") + path("a"))
+        let text = "static func a(form: UploadForm, dir: Direction? = nil) -> ApiCall<Router, ListResponse> {"
+        #expect(both.contains(text), "\(both)")
+        #expect(both.contains("BareEnvelope<RefusedFailure>"))
+        #expect(both.components(separatedBy: "Its media type is").count == 2)
+        for declaration in [
+            "struct Direction: OpenEnum {", "struct UploadForm: Sendable {", "struct ListResponse: ResponseModel {",
+        ] {
+            #expect(both.contains(declaration))
+            #expect(try code(path("a")).contains(declaration))
+        }
+    }
+
+    @Test func nullThatCannotBeSentIsWarnedOf() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  parameters:
+                    - { name: p, in: query, required: true, schema: { type: [string, "null"] } }
+                    - { name: q, in: query, schema: { type: [string, "null"] } }
+                  requestBody:
+                    required: true
+                    content: { application/json: { schema: { anyOf: [{ type: object, properties: { b: { type: string } } }, { type: "null" }] } } }
+            """
+        )
+        let post = "a.yaml#/paths/~1a/post"
+        let wanted = [post + "/parameters/0/schema", post + "/requestBody/content/application~1json/schema", "a.yaml#"]
+        #expect(result.warnings.map(\.pointer) == wanted)
+    }
+
+    @Test func aSchemaOfXMLIsWarnedOf() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody: { content: { application/xml: { schema: { type: object, properties: { b: { type: string } } } } } }
+                  responses: { 200: { content: { text/xml: { schema: { type: array, items: {} } } } } }
+              /b:
+                post:
+                  operationId: b
+                  requestBody: { content: { application/xml: { schema: { type: string } } } }
+            """
+        )
+        let post = "a.yaml#/paths/~1a/post"
+        let wanted = [
+            post + "/requestBody/content/application~1xml/schema", post + "/responses/200/content/text~1xml/schema",
+            "a.yaml#",
+        ]
+        #expect(result.warnings.map(\.pointer) == wanted)
+    }
+
     @Test func anErrorWithAnyMembersIsNotToldApartFromOneWithoutRequiredMembers() throws {
         let result = try generated(
             """

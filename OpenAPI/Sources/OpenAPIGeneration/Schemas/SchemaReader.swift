@@ -31,6 +31,8 @@ final class SchemaReader {
     var heirs: [ObjectIdentifier: [Node]]?
     /// The names of the components that are only a reference to another file, by the schema in that file.
     private(set) lazy var namesOfFiles: [ObjectIdentifier: String] = allNamesOfFiles()
+    /// The forms whose parts have media types, by the description of their bodies.
+    var forms: [ObjectIdentifier: Declaration] = [:]
     /// The type of the merge patches of each type.
     var patches: [ObjectIdentifier: Declaration] = [:]
 

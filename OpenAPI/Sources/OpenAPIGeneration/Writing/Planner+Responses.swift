@@ -44,7 +44,7 @@ extension Planner {
                     if json.isEmpty, !["application/json", "*/*"].contains(content.mediaType) {
                         accept = content.mediaType
                     }
-                    json.append(try type(of: content, base + "Response", router))
+                    json.append(try type(of: content, base, "Response", router))
                 case .events, .lines, .sequence:
                     if !streams.isEmpty {
                         warnings.add(content.node, "the response can also be \(content.mediaType), which is not read")
@@ -53,10 +53,11 @@ extension Planner {
                     let isEvents = content.kind == .events
                     let type =
                         isEvents
-                        ? try eventType(of: content, base, router) : try type(of: content, base + "Event", router)
+                        ? try eventType(of: content, base, router) : try type(of: content, base, "Event", router)
                     streams.append(CallValue(value: .value(type), isStream: true, accept: content.mediaType))
-                case .text: raw.append((content.mediaType, true))
-                case .binary, .form, .multipart: raw.append((content.mediaType, false))
+                case .text, .binary, .form, .multipart:
+                    try warnOfUnusedSchema(content)
+                    raw.append((content.mediaType, content.kind == .text))
                 }
             }
         }
@@ -99,7 +100,7 @@ extension Planner {
             let event = try specification.documents.resolved(schema)
             let data = try data(of: event)
             if let content = data?["contentSchema"] {
-                return try schemas.type(of: content, at: .top(base + "Event", owner: router.name))
+                return try schemas.type(of: content, at: place(of: content, base, "Event", router))
             }
             for alternative in ["allOf", "oneOf", "anyOf"].flatMap({ event[$0]?.elements ?? [] }) {
                 guard try self.data(of: specification.documents.resolved(alternative)) != nil else { continue }
@@ -113,7 +114,7 @@ extension Planner {
         let target = try specification.documents.resolved(json)
         let isText = schemas.types(of: target).filter { $0 != "null" } == ["string"]
         if isText { return OptionalType(type: .event) }
-        return try schemas.type(of: json, at: .top(base + "Event", owner: router.name))
+        return try schemas.type(of: json, at: place(of: json, base, "Event", router))
     }
 
     /// The schema of an event's member `data`; nil if it is missing.
@@ -123,9 +124,14 @@ extension Planner {
         }
     }
 
-    private func type(of content: Content, _ name: String, _ router: RouterPlan) throws(DocumentError) -> OptionalType {
+    private func type(
+        of content: Content,
+        _ base: String,
+        _ suffix: String,
+        _ router: RouterPlan
+    ) throws(DocumentError) -> OptionalType {
         guard let schema = content.schema else { return OptionalType(type: .json) }
-        return try schemas.type(of: schema, at: .top(name, owner: router.name))
+        return try schemas.type(of: schema, at: place(of: schema, base, suffix, router))
     }
 
     /// The type of all successful responses.
@@ -166,7 +172,7 @@ extension Planner {
                 warnings.add(content.node, "the error can also be \(content.mediaType), which is not read")
             }
             guard let content = json.first, content.schema != nil else { continue }
-            let type = try type(of: content, base + "Failure", router).type
+            let type = try type(of: content, base, "Failure", router).type
             router.failures.append((type, content.node))
         }
     }

@@ -130,8 +130,12 @@ struct Planner {
         for parameter in operation.parameters {
             var type = TypeUse.string
             if let schema = parameter.schema {
-                let name = base + Identifier.type(parameter.name)
-                type = try schemas.type(of: schema, at: .top(name, owner: router.name)).type
+                let place = place(of: schema, base, Identifier.type(parameter.name), router)
+                let found = try schemas.type(of: schema, at: place)
+                type = found.type
+                if found.isNullable, !type.isJSON, parameter.isRequired {
+                    warnings.add(schema, "a parameter cannot be null; the caller has to pass a value")
+                }
             }
             if type.isListOfObjects, !parameter.isJSON {
                 warnings.add(
@@ -151,6 +155,29 @@ struct Planner {
             )
         }
         return arguments.filter { !$0.isOptional } + arguments.filter(\.isOptional)
+    }
+
+    /// The place of an inline type.
+    ///
+    /// The type has the name of the component that contains the schema. So it does not depend on the operations that use
+    /// the component. Otherwise it has the name of the operation.
+    func place(of schema: Node, _ base: String, _ suffix: String, _ router: RouterPlan) -> SchemaReader.Place {
+        guard let component = Self.component(around: schema), let section = component.parent?.key else {
+            return .top(base + suffix, owner: router.name)
+        }
+        let name = Identifier.type(component.key)
+        return .top(section == "parameters" || name.hasSuffix(suffix) ? name : name + suffix, owner: nil)
+    }
+
+    /// The parameter, response or request body of `components` that contains a node; nil if there is none.
+    private static func component(around node: Node) -> Node? {
+        var node = node
+        while let section = node.parent, let components = section.parent {
+            let isShared = ["parameters", "responses", "requestBodies"].contains(section.key)
+            if isShared, components.key == "components", components.parent?.parent == nil { return node }
+            node = section
+        }
+        return nil
     }
 
     /// One argument per format of the body.
@@ -205,7 +232,7 @@ struct Planner {
         switch content.kind {
         case .json, .form:
             guard let schema = content.schema else { return ("body", .json) }
-            let type = try schemas.type(of: schema, at: .top(base + "Body", owner: router.name)).type
+            let type = try bodyType(schema, base, "Body", router)
             let isPatch = ContentKind.isMergePatch(content.mediaType)
             return ("body", isPatch ? schemas.mergePatch(of: type, for: router) : type)
         case .multipart:
@@ -220,18 +247,51 @@ struct Planner {
                     "\(quoted(content.mediaType)) is not supported; it is sent as multipart/form-data"
                 )
             }
-            let type = try schemas.type(of: schema, at: .top(base + "Form", owner: router.name)).type
+            let type = try bodyType(schema, base, "Form", router)
             if case .declared(let declared) = type, let structure = declared.structure {
                 return ("form", .declared(form(content, structure, declared, base, router)))
             }
             warnings.add(content.node, "the form is not an object with members; the caller passes its parts")
             return ("form", .json)
-        case .text: return ("text", .string)
-        case .binary: return ("file", .binary)
-        case .events: return ("events", .binary)
-        case .lines: return ("lines", .binary)
-        case .sequence: return ("sequence", .binary)
+        case .text, .binary, .events, .lines, .sequence:
+            try warnOfUnusedSchema(content)
+            return (Self.argumentName(content.kind), content.kind == .text ? .string : .binary)
         }
+    }
+
+    private func bodyType(
+        _ schema: Node,
+        _ base: String,
+        _ suffix: String,
+        _ router: RouterPlan
+    ) throws(DocumentError) -> TypeUse {
+        let found = try schemas.type(of: schema, at: place(of: schema, base, suffix, router))
+        if found.isNullable, !found.type.isJSON {
+            warnings.add(schema, "a body cannot be null; it has a value, or is left out if it is optional")
+        }
+        return found.type
+    }
+
+    private static func argumentName(_ kind: ContentKind) -> String {
+        switch kind {
+        case .text: "text"
+        case .events: "events"
+        case .lines: "lines"
+        case .sequence: "sequence"
+        default: "file"
+        }
+    }
+
+    /// Warns of a schema with members or elements if the caller writes or reads the body, as for XML.
+    func warnOfUnusedSchema(_ content: Content) throws(DocumentError) {
+        guard let schema = content.schema else { return }
+        let target = try specification.documents.resolved(schema)
+        let isStructured =
+            schemas.types(of: target).contains { ["object", "array"].contains($0) }
+            || ["properties", "items", "allOf", "oneOf", "anyOf"].contains { target[$0] != nil }
+        guard isStructured else { return }
+        let form = content.kind == .text ? "a text" : "bytes"
+        warnings.add(schema, "the schema of \(content.mediaType) is not used; the value is \(form)")
     }
 
     /// The form, with the media types of its parts.
@@ -244,6 +304,7 @@ struct Planner {
         _ base: String,
         _ router: RouterPlan
     ) -> Declaration {
+        if let known = schemas.forms[ObjectIdentifier(content.node)] { return known }
         var structure = structure
         var isChanged = false
         for encoding in content.node["encoding"]?.members ?? [] {
@@ -261,15 +322,18 @@ struct Planner {
             }
         }
         guard isChanged else { return declared }
-        if declared.owner != nil {
+        if declared.node === content.schema {
             declared.kind = .structure(structure)
+            schemas.forms[ObjectIdentifier(content.node)] = declared
             return declared
         }
-        let own = Declaration(declared.node, named: base + "Form", in: nil)
-        own.owner = router.name
+        guard case .top(let name, let owner) = place(of: content.node, base, "Form", router) else { return declared }
+        let own = Declaration(declared.node, named: name, in: nil)
+        own.owner = owner
         own.isCopy = true
         own.kind = .structure(structure)
         schemas.add(own)
+        schemas.forms[ObjectIdentifier(content.node)] = own
         return own
     }
 
