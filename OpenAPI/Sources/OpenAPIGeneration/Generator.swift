@@ -271,8 +271,8 @@ public struct Generator {
         "RouteParts", "SecurityScheme", "OperationRouter", "ParameterText", "ParameterValue", "QueryPart", "HeaderPart",
         "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "TextValue",
         "DecimalText",
-        "FormFile",
-        "FormParts", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped", "RawValue",
+        "FormFile", "FormParts", "FormValue", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped",
+        "RawValue",
     ]
 
     /// The API's name: the document's title without words such as "API".

@@ -102,6 +102,63 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).contains(#"{"size":3}"#))
     }
 
+    @Test func aPartIsAFileOrTextOrJSONAsItsAlternativeIs() async throws {
+        let file = FormFile(.data(Data("bytes".utf8)), fileName: "cat.png")
+        let form = SendFormForm(
+            image: .files([file, file]),
+            cover: .reference(SendFormForm.Cover.Reference(id: 7)),
+            strategy: .option1(.auto),
+            at: DateTime(Date(timeIntervalSince1970: 0)),
+            times: [DateTime(Date(timeIntervalSince1970: 1))],
+            boxes: [SendFormForm.Box(width: 1), SendFormForm.Box(width: 2)],
+            grid: [[1, 2], [3]],
+            sheet: FormFile(.data(Data("<row/>".utf8)), fileName: nil),
+            raw: file,
+            additionalProperties: ["z": 2, "y": 1]
+        )
+        var texts: [String] = []
+        for part in form.parts {
+            let text = String(decoding: try await part.body.collect(upTo: 1_000), as: UTF8.self)
+            texts.append("\(part.name) \(part.mediaType?.description ?? "-") \(text)")
+        }
+        #expect(
+            texts == [
+                "image application/octet-stream bytes", "image application/octet-stream bytes",
+                #"cover application/json {"id":7}"#, "strategy - auto",
+                "at - 1970-01-01T00:00:00Z",
+                "times - 1970-01-01T00:00:01Z", #"boxes application/json {"width":1}"#,
+                #"boxes application/json {"width":2}"#, "grid application/json [1,2]", "grid application/json [3]",
+                "sheet application/xml <row/>", "raw application/octet-stream bytes",
+                "y - 1", "z - 2",
+            ]
+        )
+    }
+
+    @Test func aSchemaOfJSONAndOfAFormHasBothForms() throws {
+        #expect(try files.request(.replaceForm()).body.isEmpty)
+        let body = try files.request(.replaceForm(body: Draft(note: .null, files: .file("x")))).body.data()
+        #expect(try JSONDecoder().decode(JSONValue.self, from: body) == ["files": "x", "note": nil])
+        let form = ReplaceFormForm(files: .file(FormFile(.data(Data([1])))))
+        #expect(form.parts.map(\.name) == ["files"])
+        #expect(try files.request(.replaceForm(form: form)).headers[.contentType]?.hasPrefix("multipart/") == true)
+    }
+
+    @Test func keysInCookiesAreSentNextToOtherCookies() async throws {
+        let spy = Spy()
+        let credentials = ConstructsCredentials(
+            sid: .fixed(.apiKey("1", inCookie: "sid")),
+            csrf: .fixed(.apiKey("2", inCookie: "csrf"))
+        )
+        let connection = NetworkConnector(
+            environment: .production,
+            provider: spy.provider.authenticating(by: credentials),
+            router: ConstructsRouter.self
+        )
+        try await connection.send(.cookies(theme: "dark", await: "a", direction: .up))
+        #expect(spy.seen.map { $0.headers[.cookie] } == ["theme=dark; sid=1; csrf=2"])
+        #expect(spy.seen.map { $0.url.query() } == ["await=a&direction=up"])
+    }
+
     @available(*, deprecated, message: "It calls a deprecated operation.")
     @Test func eachOperationGetsTheCredentialThatItAsksFor() async throws {
         let spy = Spy()

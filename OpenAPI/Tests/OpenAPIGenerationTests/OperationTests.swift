@@ -349,6 +349,149 @@ import Testing
         )
     }
 
+    /// The generated code for a multipart form with these members, and the warnings.
+    private func form(_ properties: String, _ more: String = "") throws -> Generator.Result {
+        try generated(
+            """
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    required: true
+                    content:
+                      multipart/form-data:
+                        schema: { type: object, properties: { \(properties) } }
+                        \(more)
+            """
+        )
+    }
+
+    @Test func aFileAmongAlternativesIsAFileInAForm() throws {
+        let code = try form(
+            """
+            f: { anyOf: [{ type: string, format: binary }, { type: array, items: { type: string, format: binary } }] },
+            g: { oneOf: [{ type: string, enum: [auto] }, { type: object, required: [b], properties: { b: { type: integer } } }] },
+            h: { type: array, items: { oneOf: [{ type: string, format: binary }, { type: integer }] } }
+            """
+        ).code
+        #expect(code.contains("form.add(\"f\", f)\n"), "\(code)")
+        #expect(code.contains("enum F: FormValue {\n        case file(FormFile)\n        case files([FormFile])"))
+        #expect(code.contains("case .files(let value): form.add(name, value, as: mediaType)"))
+        #expect(code.contains("form.add(\"g\", g)\n"))
+        #expect(code.contains("case .option1(let value): form.add(text: name, value, as: mediaType)"))
+        #expect(code.contains("case .option2(let value): form.add(json: name, value, as: mediaType)"))
+        #expect(code.contains("var h: [HItem]?"))
+        // A part that is not a file does not have the file's media type.
+        #expect(code.contains("case .integer(let value): form.add(text: name, value)\n"))
+    }
+
+    @Test func alternativesWithFilesAreTextInJSONAndFilesInAForm() throws {
+        let code = try generated(
+            """
+            components:
+              schemas:
+                F: { type: object, properties: { p: { anyOf: [{ type: string, format: binary }, { type: array, items: { type: string, format: binary } }] } } }
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    content:
+                      application/json: { schema: { $ref: "#/components/schemas/F" } }
+                      multipart/form-data: { schema: { $ref: "#/components/schemas/F" } }
+            """
+        ).code
+        #expect(code.contains("    enum P: RequestModel {\n        case file(String)"), "\(code)")
+        #expect(code.contains("    enum P: FormValue {\n        case file(FormFile)"))
+        #expect(code.contains("struct AForm: Sendable {\n    var p: P?"))
+    }
+
+    @Test func aFormWhoseSchemaIsAlsoJSONKeepsTheThreeStatesOfJSON() throws {
+        let code = try generated(
+            """
+            components:
+              schemas: { F: { type: object, required: [a], properties: { a: { type: [string, "null"] } } } }
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody: { required: true, content: { application/json: { schema: { $ref: "#/components/schemas/F" } } } }
+                put:
+                  operationId: b
+                  requestBody: { required: true, content: { multipart/form-data: { schema: { $ref: "#/components/schemas/F" } } } }
+            """
+        ).code
+        #expect(code.contains("struct F: RequestModel {\n    var a: Nullable<String>\n"), "\(code)")
+        #expect(code.contains("struct BForm: Sendable {\n    var a: String?\n"))
+    }
+
+    @Test func aPartThatIsNeitherTextNorJSONIsWrittenByTheCaller() throws {
+        let result = try form(
+            """
+            a: { type: object, properties: { b: { type: string } } }, c: { type: object }, d: {}, e: { type: string },
+            f: { type: array, items: { type: object, properties: { b: { type: string } } } }
+            """,
+            """
+            encoding:
+              a: { contentType: application/xml }
+              c: { contentType: application/x-thing }
+              d: { contentType: application/octet-stream }
+              e: { contentType: text/csv }
+              f: { contentType: application/xml }
+            """.replacing("\n", with: "\n" + String(repeating: " ", count: 12))
+        )
+        let code = result.code
+        #expect(code.contains("form.add(\"a\", a, as: \"application/xml\")"), "\(code)")
+        #expect(code.contains("var a: FormFile?"))
+        #expect(code.contains("var c: FormFile?"))
+        #expect(code.contains("var d: FormFile?"))
+        #expect(code.contains("form.add(text: \"e\", e, as: \"text/csv\")"))
+        #expect(code.contains("var f: [FormFile]?"))
+        let encoding = "a.yaml#/paths/~1a/post/requestBody/content/multipart~1form-data/encoding"
+        #expect(
+            result.warnings.map(\.pointer) == ["a", "c", "f"].map { "\(encoding)/\($0)/contentType" } + ["a.yaml#"]
+        )
+    }
+
+    @Test func furtherMembersOfAFormAreParts() throws {
+        let code = try form("a: { type: string } }, additionalProperties: { type: integer, format: int32").code
+        #expect(code.contains("var additionalProperties: [String: Int32] = [:]"), "\(code)")
+        #expect(code.contains("for (name, value) in additionalProperties.sorted(by: { $0.key < $1.key }) {"))
+        #expect(code.contains("form.add(text: name, value)"))
+        let files = try form("a: { type: string } }, additionalProperties: { type: string, format: binary").code
+        #expect(files.contains("var additionalProperties: [String: FormFile] = [:]"), "\(files)")
+        #expect(files.contains("form.add(name, value)"))
+    }
+
+    @Test func anArrayInAFormHasAPartForEachElement() throws {
+        let code = try form(
+            """
+            a: { type: array, items: { type: object, properties: { b: { type: string } } } },
+            c: { type: array, items: { type: array, items: { type: string } } }, d: { type: array, items: { type: string } },
+            e: { type: array, items: { type: string, format: date-time } }
+            """
+        ).code
+        #expect(code.contains("form.add(jsonElements: \"a\", a)"), "\(code)")
+        #expect(code.contains("form.add(jsonElements: \"c\", c)"))
+        #expect(code.contains("form.add(text: \"d\", d)"))
+        #expect(code.contains("form.add(text: \"e\", e)"))
+    }
+
+    @Test func datesInAParameterWithoutNamedMembersAreDates() throws {
+        let code = try generated(
+            """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  parameters:
+                    - { name: p, in: query, schema: { type: object, additionalProperties: { type: string, format: date-time } } }
+            """
+        ).code
+        #expect(code.contains("static func a(p: [String: Date]? = nil)"), "\(code)")
+    }
+
     @Test func aKeyInACookieIsACookie() throws {
         let code = try generated(
             """

@@ -249,6 +249,47 @@ struct RequestCheckTests {
         #expect(found == request.violations)
     }
 
+    /// A form whose parts are a file or files, a text or an object, and objects.
+    private static let formText = #"""
+        {"openapi":"3.1.0","info":{"title":"Form","version":"1"},"servers":[{"url":"/"}],"paths":{"/form":{"post":{
+        "requestBody":{"content":{"multipart/form-data":{"schema":{"properties":{
+        "image":{"anyOf":[{"type":"string","format":"binary"},{"type":"array","items":{"type":"string","format":"binary"}}]},
+        "cover":{"oneOf":[{"type":"string","format":"binary"},{"type":"object","required":["id"]}]},
+        "strategy":{"anyOf":[{"type":"string","enum":["auto"]},{"type":"object","required":["size"]}]},
+        "mode":{"oneOf":[{"enum":["all"]},{"type":"array","items":{"type":"integer"}}]},
+        "boxes":{"type":"array","items":{"type":"object"}}}}}}},"responses":{"204":{"description":""}}}}}}
+        """#
+
+    private func violations(_ parts: MultipartPart...) async throws -> [String] {
+        try await ShopDocument.violations("POST /form", body: .multipart(parts), in: Self.formText)
+    }
+
+    @Test func eachAlternativeOfAPartIsAccepted() async throws {
+        let image = MultipartPart.data(Data([1]), name: "image", fileName: "a.png")
+        #expect(try await violations(image) == [])
+        #expect(try await violations(image, image) == [])
+        #expect(try await violations(.data(Data([1]), name: "cover", fileName: "a.png")) == [])
+        #expect(try await violations(.json(["id": 1], name: "cover")) == [])
+        #expect(try await violations(.text("auto", name: "strategy"), .json(["size": 1], name: "strategy")).count == 0)
+        #expect(try await violations(.text("all", name: "mode")) == [])
+        #expect(try await violations(.text("1", name: "mode"), .text("2", name: "mode")) == [])
+        #expect(try await violations(.json(["a": 1], name: "boxes"), .json(["a": 2], name: "boxes")) == [])
+    }
+
+    @Test(arguments: ["image", "cover", "strategy"])
+    func aTextOrAFileIsNotAStringInJSON(_ name: String) async throws {
+        let found = try await violations(.json("auto", name: name))
+        let pointer = "#/paths/~1form/post/requestBody/content/multipart~1form-data/schema/properties/\(name)"
+        let sentence = "the part \"\(name)\" is a string in JSON, but the document describes a text or a file"
+        #expect(found == ["the request body: \(sentence) (\(pointer))"])
+    }
+
+    @Test func anArrayIsNotOnePart() async throws {
+        let found = try await violations(.json([["a": 1]], name: "boxes"))
+        #expect(found.count == 1)
+        #expect(found.first?.contains("at /boxes/0: it is an array") == true, "\(found)")
+    }
+
     @Test func textsContainNoSecretValue() async throws {
         let text = ShopDocument.text.replacing(#""maxLength":4"#, with: #""enum":["a"]"#)
         let found = try await ShopDocument.violations(

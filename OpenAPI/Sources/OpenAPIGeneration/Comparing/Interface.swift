@@ -95,7 +95,11 @@ public struct Interface: Sendable {
                 model.hasInitializer = model.isSent
             case .enumeration(let enumeration): model.values = enumeration.values.map(\.name)
             case .union(let union):
-                model.members = union.cases.map { Member(name: $0.name, type: $0.type.code, isOptional: true) }
+                model.members = union.cases.map { variant in
+                    let isFile = variant.type.isBinary
+                    let code = isFile ? modelWriter.code(of: variant, in: declaration) : variant.type.code
+                    return Member(name: variant.name, type: code, isOptional: true)
+                }
             case .wrapper(let type): model.members = [Member(name: "value", type: type.code, isOptional: false)]
             case .pending, .opaque: continue
             }

@@ -63,7 +63,9 @@ struct Conformances {
     /// The name of the first form with a file in the declaration; nil if there is no such form.
     private func file(in declaration: Declaration) -> String? {
         reachable(from: declaration).first { inner in
-            inner.usage.contains(.form) && inner.structure?.properties.contains { $0.type.type.isBinary } == true
+            guard inner.usage.contains(.form) else { return false }
+            let types = inner.structure.map { $0.properties.map(\.type) + [$0.additional].compactMap(\.self) } ?? []
+            return inner.hasFiles || types.contains(where: \.type.isBinary)
         }?.name
     }
 }

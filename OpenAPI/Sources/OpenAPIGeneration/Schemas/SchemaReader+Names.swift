@@ -16,9 +16,16 @@ extension SchemaReader {
         let inner = declaration.usage.inner
         switch declaration.kind {
         case .structure(let structure):
-            for property in structure.properties where !property.isLeftOut(inner) { mark(property.type.type, inner) }
-            if let additional = structure.additional { mark(additional.type, inner) }
-        case .union(let union): for variant in union.cases { mark(variant.type, inner) }
+            for property in structure.properties where !property.isLeftOut(inner) {
+                mark(property.type.type, usage == .form && property.isFormValue ? .form : inner)
+            }
+            if let additional = structure.additional?.type {
+                mark(additional, usage == .form && additional.alternatives != nil ? .form : inner)
+            }
+        case .union(let union):
+            for variant in union.cases {
+                mark(variant.type, usage == .form && variant.type.alternatives != nil ? .form : inner)
+            }
         case .wrapper(let type): mark(type.type, inner)
         case .pending, .enumeration, .opaque: break
         }

@@ -96,6 +96,9 @@ final class Declaration {
         }
     }
 
+    /// Whether an alternative is a file.
+    var hasFiles: Bool { union?.cases.contains(where: \.type.isBinary) ?? false }
+
     /// Whether the type is generated.
     var isGenerated: Bool { !usage.isEmpty && !isOpaque && !isOmitted }
 
@@ -122,12 +125,12 @@ struct Usage: OptionSet {
     static let response = Usage(rawValue: 2)
     /// In a query, a header field, a cookie or a path.
     static let parameter = Usage(rawValue: 4)
-    /// As the fields of a multipart form.
+    /// As a multipart form, or as alternatives in one.
     static let form = Usage(rawValue: 8)
 
     /// The usage of a type's members.
     ///
-    /// Only the outermost type is a form. Its members are text or JSON.
+    /// Only the outermost type is a form. Its members are text or JSON, unless they are alternatives.
     var inner: Usage { contains(.form) ? subtracting(.form).union(.request) : self }
 }
 
@@ -161,6 +164,12 @@ struct Property {
 
     /// Whether values with this usage do not have the member, because it is read-only or write-only.
     func isLeftOut(_ usage: Usage) -> Bool { usage == .request ? isReadOnly : usage == .response && isWriteOnly }
+
+    /// Whether the member is alternatives, and a form chooses for each of them whether it is a file, text or JSON.
+    var isFormValue: Bool {
+        guard let alternatives = type.type.alternatives else { return false }
+        return alternatives.hasFiles || partMediaType.map { ContentKind($0) != .json } ?? true
+    }
 }
 
 /// An open set of values.
@@ -318,6 +327,24 @@ extension TypeUse {
         }
     }
 
+    /// The declaration of alternatives, also as the elements of an array; nil for another type.
+    var alternatives: Declaration? {
+        switch self {
+        case .declared(let declaration): declaration.union == nil ? nil : declaration
+        case .array(let element): if case .declared = element.type { element.type.alternatives } else { nil }
+        default: nil
+        }
+    }
+
+    /// Whether a form sends the value as text, not as JSON or as a file.
+    var isText: Bool {
+        switch self {
+        case .json, .binary, .event, .array, .dictionary: false
+        case .declared(let declaration): declaration.enumeration != nil
+        default: true
+        }
+    }
+
     /// The type's part in the name of a case.
     var caseName: String {
         switch self {
@@ -329,10 +356,11 @@ extension TypeUse {
         case .day: "day"
         case .uuid: "uuid"
         case .url: "url"
-        case .data, .binary: "data"
+        case .data: "data"
+        case .binary: "file"
         case .json: "json"
         case .event: "event"
-        case .array(let element): element.type.caseName + "Array"
+        case .array(let element): element.type.isBinary ? "files" : element.type.caseName + "Array"
         case .dictionary: "object"
         case .declared(let declaration): Identifier.member(declaration.wantedName)
         }

@@ -11,22 +11,26 @@ extension ModelWriter {
         let usage = declaration.usage
         writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(declaration))") { writer in
             for variant in union.cases {
-                if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
-                writer.call(
-                    "case \(Identifier.escaped(variant.name))",
-                    [.text(variant.type.code(in: declaration))]
-                )
+                let code = code(of: variant, in: declaration)
+                if !access.isEmpty { writer.line("/// `\(variant.type.isBinary ? code : variant.type.code)`.") }
+                writer.call("case \(Identifier.escaped(variant.name))", [.text(code)])
             }
             if union.isOpen {
                 if !access.isEmpty { writer.line("/// A value that the document does not describe.") }
                 writer.line("case other(JSONValue)")
             }
             if configuration.isAlwaysCodable || usage.contains(.response) { writeDecoding(union, declaration, &writer) }
-            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter, .form]) {
+            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter]) {
                 writeEncoding(union, &writer)
             }
+            if usage.contains(.form) { writeFormValue(union, &writer) }
             writeNested(declaration, &writer)
         }
+    }
+
+    /// The type of an alternative as code; a file of a form, and a string in JSON.
+    func code(of variant: Union.Case, in scope: Declaration) -> String {
+        scope.usage.contains(.form) ? formCode(variant.type, scope) : variant.type.code(in: scope)
     }
 
     private func writeDecoding(_ union: Union, _ scope: Declaration, _ writer: inout SourceWriter) {
@@ -52,7 +56,7 @@ extension ModelWriter {
             if let fallback = union.cases.first(where: { $0.name == union.fallback }) {
                 writer.call(
                     "default: self = .\(Identifier.escaped(fallback.name))",
-                    [.text("try \(fallback.type.code(in: scope))(from: decoder)")]
+                    [.text("try \(code(of: fallback, in: scope))(from: decoder)")]
                 )
             } else if others.isEmpty {
                 writer.line("default: self = .other(try JSONValue(from: decoder))")
@@ -67,7 +71,7 @@ extension ModelWriter {
     private func write(_ tags: [String], _ variant: Union.Case, _ scope: Declaration, _ writer: inout SourceWriter) {
         writer.patterns(
             tags.map(PlainText.literal),
-            ("self = .\(Identifier.escaped(variant.name))", "try \(variant.type.code(in: scope))(from: decoder)")
+            ("self = .\(Identifier.escaped(variant.name))", "try \(code(of: variant, in: scope))(from: decoder)")
         )
     }
 
@@ -109,7 +113,7 @@ extension ModelWriter {
             let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
             var parts = variant.required.isEmpty ? [] : ["decoder.has(\(members))"]
             parts += Self.missingMembers(of: variant, cases).map { "!decoder.has(\($0))" }
-            parts.append("let value = try? \(variant.type.code(in: scope))(from: decoder)")
+            parts.append("let value = try? \(code(of: variant, in: scope))(from: decoder)")
             writer.condition(head, parts)
             writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
             head = "} else if"
@@ -145,6 +149,28 @@ extension ModelWriter {
         }
         var seen: Set<String> = []
         return lists.filter { seen.insert($0).inserted }
+    }
+
+    /// Writes the function that adds the value to a form.
+    private func writeFormValue(_ union: Union, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// The parts of the form with this name.") }
+        writer.block("\(access)func parts(named name: String, as mediaType: String?) -> [MultipartPart]") { writer in
+            writer.line("var form = FormParts()")
+            writer.line("switch self {")
+            let hasFiles = union.cases.contains(where: \.type.isBinary)
+            for variant in union.cases {
+                // The media type of a file is not that of the other alternatives.
+                let media = variant.type.isBinary || !hasFiles ? ", as: mediaType" : ""
+                writer.line(
+                    "case .\(Identifier.escaped(variant.name))(let value):",
+                    breakBefore: "form.add(\(partLabel(variant.type, isJSON: false))name, value\(media))"
+                )
+            }
+            if union.isOpen { writer.line("case .other(let value): form.add(json: name, value)") }
+            writer.line("}")
+            writer.line("return form.parts")
+        }
     }
 
     private func writeEncoding(_ union: Union, _ writer: inout SourceWriter) {

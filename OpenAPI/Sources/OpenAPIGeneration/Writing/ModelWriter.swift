@@ -43,7 +43,10 @@ struct ModelWriter {
 
     /// The protocols that a model conforms to, as code.
     func conformance(_ declaration: Declaration) -> String {
-        let base = conformance(declaration.usage)
+        var base = conformance(declaration.usage)
+        if declaration.usage.contains(.form), declaration.union != nil {
+            base = base == "Sendable" ? "FormValue" : base + ", FormValue"
+        }
         switch declaration.conformance {
         case .none: return base
         case .equatable: return base + ", Equatable"
@@ -63,7 +66,7 @@ struct ModelWriter {
 
     private func write(_ structure: Structure, _ declaration: Declaration, _ writer: inout SourceWriter) {
         let usage = declaration.usage
-        let isForm = usage == .form
+        let isForm = usage == .form && !configuration.isAlwaysCodable
         let fields = fields(of: structure, declaration)
         documentation(declaration.documentation, &writer, declaration.shortName)
         // A model protocol is nonisolated. Without such a protocol, a module's default isolation would apply.
@@ -85,14 +88,15 @@ struct ModelWriter {
             if let additional = structure.additional {
                 writer.blank()
                 writer.documentation("The members that have no property.")
-                writer.line("\(access)var additionalProperties: [String: \(additional.code(in: declaration))] = [:]")
+                let code = additionalCode(additional, declaration)
+                writer.line("\(access)var additionalProperties: [String: \(code)] = [:]")
             }
             // The compiler does not synthesize a memberwise initializer next to `init(from:)`.
             let hasDecoding = structure.additional != nil && !isForm
             if !access.isEmpty || hasDecoding { writeInitializer(fields, structure.additional, declaration, &writer) }
-            if !isForm || configuration.isAlwaysCodable { writeKeys(fields, structure, &writer) }
+            if !isForm { writeKeys(fields, structure, &writer) }
             if structure.additional != nil, !isForm { writeCoding(fields, usage, &writer) }
-            if usage.contains(.form) { writeParts(fields, &writer) }
+            if usage.contains(.form) { writeParts(fields, structure.additional?.type, &writer) }
             writeNested(declaration, &writer)
         }
     }
@@ -148,12 +152,19 @@ struct ModelWriter {
         }
     }
 
-    private func formCode(_ type: TypeUse, _ scope: Declaration) -> String {
+    func formCode(_ type: TypeUse, _ scope: Declaration) -> String {
         switch type {
         case .binary: "FormFile"
         case .array(let element) where element.type.isBinary: "[FormFile]"
+        // A form has no part for null.
+        case .array(let element) where type.alternatives != nil: "[\(element.type.code(in: scope))]"
         default: type.code(in: scope)
         }
+    }
+
+    private func additionalCode(_ type: OptionalType, _ scope: Declaration) -> String {
+        guard scope.usage.contains(.form) else { return type.code(in: scope) }
+        return formCode(type.type, scope) + (type.isNullable ? "?" : "")
     }
 
     /// The code that reads a member, such as `nextCursor?` or `cursor?.value?`, and the member's type.
@@ -198,7 +209,7 @@ struct ModelWriter {
             return SourceWriter.Argument.text("\(Identifier.escaped(field.property.name)): \(field.code)\(fallback)")
         }
         if let additional {
-            arguments.append(.text("additionalProperties: [String: \(additional.code(in: declaration))] = [:]"))
+            arguments.append(.text("additionalProperties: [String: \(additionalCode(additional, declaration))] = [:]"))
         }
         writer.call("\(access)init", arguments, " {")
         writer.indented { writer in
@@ -276,7 +287,7 @@ struct ModelWriter {
         return isLocal ? "self." + name : Identifier.escaped(name)
     }
 
-    private func writeParts(_ fields: [Field], _ writer: inout SourceWriter) {
+    private func writeParts(_ fields: [Field], _ additional: TypeUse?, _ writer: inout SourceWriter) {
         writer.blank()
         writer.line("/// The parts of the form.")
         writer.block("\(access)var parts: [MultipartPart]") { writer in
@@ -284,23 +295,30 @@ struct ModelWriter {
             for field in fields {
                 let key = PlainText.literal(field.property.key)
                 let name = Self.member(field.property.name)
-                let media = field.property.partMediaType.map { ", as: \(PlainText.literal($0))" } ?? ""
-                let type = field.property.type.type
-                let label = type.isBinary ? "" : isText(type, field.property.partMediaType) ? "text: " : "json: "
+                let mediaType = field.property.partMediaType
+                let media = mediaType.map { ", as: \(PlainText.literal($0))" } ?? ""
+                let isJSON = mediaType.map { ContentKind($0) == .json } ?? false
+                let label = partLabel(field.property.type.type, isJSON: isJSON && !field.property.isFormValue)
                 writer.line("form.add(\(label)\(key), \(name)\(media))")
+            }
+            if let additional {
+                writer.block("for (name, value) in additionalProperties.sorted(by: { $0.key < $1.key })") { writer in
+                    writer.line("form.add(\(partLabel(additional, isJSON: false))name, value)")
+                }
             }
             writer.line("return form.parts")
         }
     }
 
-    private func isText(_ type: TypeUse, _ mediaType: String?) -> Bool {
-        if let mediaType { return ContentKind(mediaType) != .json }
-        switch type {
-        case .json, .dictionary: return false
-        case .array(let element): return isText(element.type, nil)
-        case .declared(let declared): return declared.enumeration != nil
-        default: return true
+    /// The label of the function that adds a value to a form: as files or alternatives, as text, or as JSON.
+    ///
+    /// An array has one part per element.
+    func partLabel(_ type: TypeUse, isJSON: Bool) -> String {
+        if type.isBinary || (type.alternatives != nil && !isJSON) { return "" }
+        if case .array(let element) = type {
+            return element.type.isText && !isJSON ? "text: " : "jsonElements: "
         }
+        return type.isText && !isJSON ? "text: " : "json: "
     }
 
     // MARK: - Enumerations

@@ -341,9 +341,10 @@ struct Planner {
     private func set(_ contentType: Node, of property: inout Property) {
         let list = contentType.string ?? ""
         let types = list.split(separator: ",").map { String($0.drop { $0 == " " }) }
+        let hasFiles = property.type.type.isBinary || property.type.type.alternatives?.hasFiles == true
         if types.count == 1, !list.contains("*") {
             property.partMediaType = types[0]
-        } else if property.type.type.isBinary {
+        } else if hasFiles {
             // The caller's file specifies its own media type.
             let names = types.map { "`\(PlainText.line($0))`" }.joined(separator: " or ")
             let sentence = "Its media type is \(names)."
@@ -353,33 +354,90 @@ struct Planner {
             let sentence = property.partMediaType.map { "is always sent as \($0)" } ?? "has its usual media type"
             warnings.add(contentType, "the caller cannot choose the media type of this part; it \(sentence)")
         }
+        if !hasFiles, let mediaType = property.partMediaType, ContentKind(mediaType) != .json {
+            writeByCaller(contentType, mediaType, &property)
+        }
     }
 
-    /// Gives a form with files its own type if its schema is also used as JSON, where a file is a string.
+    /// Lets the caller write a part that is neither text nor JSON, such as XML, as a file.
+    private func writeByCaller(_ contentType: Node, _ mediaType: String, _ property: inout Property) {
+        var element = property.type.type
+        var isArray = false
+        if case .array(let inner) = element {
+            element = inner.type
+            isArray = true
+        }
+        let alternatives = element.alternatives?.union?.cases.map(\.type) ?? [element]
+        if alternatives.allSatisfy(\.isText) { return }
+        property.type.type = isArray ? .array(OptionalType(type: .binary)) : .binary
+        if !element.isJSON {
+            warnings.add(contentType, "the schema of this part is not used; the caller writes its \(mediaType)")
+        }
+    }
+
+    /// Gives a form its own type if its schema is also used as JSON, where a file is a string and null differs from a
+    /// missing member.
     ///
     /// - Returns: Whether there was such a form. If so, the usage of all types must be marked again.
     func separateForms(of routers: [RouterPlan]) -> Bool {
         var isChanged = false
         for router in routers {
+            // The functions of an operation share its form.
+            var forms: [String: Declaration] = [:]
             for (index, function) in router.functions.enumerated() {
                 for (position, argument) in function.arguments.enumerated() {
                     guard case .body(.multipart, _) = argument.location, case .declared(let declared) = argument.type,
-                        declared.usage != .form, let structure = declared.structure,
-                        structure.properties.contains(where: \.type.type.isBinary)
+                        let structure = declared.structure, differsFromJSON(structure, declared.usage)
                     else { continue }
                     let operation = function.operation
-                    let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
-                    let own = Declaration(declared.node, named: base + "Form", in: nil)
-                    own.owner = router.name
-                    own.isCopy = true
-                    own.kind = .structure(structure)
-                    schemas.add(own)
+                    let own = forms[operation.title] ?? ownForm(of: operation, declared.node, structure, router)
+                    forms[operation.title] = own
                     router.functions[index].arguments[position].type = .declared(own)
                     isChanged = true
                 }
             }
         }
         return isChanged
+    }
+
+    private func ownForm(
+        of operation: Operation,
+        _ node: Node,
+        _ structure: Structure,
+        _ router: RouterPlan
+    ) -> Declaration {
+        let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
+        let own = Declaration(node, named: base + "Form", in: nil)
+        own.owner = router.name
+        own.isCopy = true
+        schemas.add(own)
+        own.kind = .structure(withOwnAlternatives(structure, own))
+        return own
+    }
+
+    private func differsFromJSON(_ structure: Structure, _ usage: Usage) -> Bool {
+        let types = structure.properties.map(\.type) + [structure.additional].compactMap(\.self)
+        let hasSharedFiles = types.compactMap(\.type.alternatives).contains { $0.hasFiles && $0.usage != .form }
+        return hasSharedFiles || (usage != .form && types.contains { $0.isNullable || $0.type.isBinary })
+    }
+
+    /// The structure with its own types of alternatives with files.
+    private func withOwnAlternatives(_ structure: Structure, _ form: Declaration) -> Structure {
+        func own(_ type: TypeUse) -> TypeUse {
+            guard let alternatives = type.alternatives, alternatives.hasFiles else { return type }
+            let copy = Declaration(alternatives.node, named: alternatives.wantedName, in: form)
+            copy.isCopy = true
+            copy.kind = alternatives.kind
+            schemas.add(copy)
+            if case .array = type { return .array(OptionalType(type: .declared(copy))) }
+            return .declared(copy)
+        }
+        var structure = structure
+        for index in structure.properties.indices {
+            structure.properties[index].type.type = own(structure.properties[index].type.type)
+        }
+        if let additional = structure.additional { structure.additional?.type = own(additional.type) }
+        return structure
     }
 
     /// Warns of an `encoding` for a body without parts.

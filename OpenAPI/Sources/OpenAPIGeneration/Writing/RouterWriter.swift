@@ -112,6 +112,7 @@ struct RouterWriter {
         case .dateTime: "Date"
         case .binary: "String"
         case .array(let element): "[\(parameterCode(element.type))\(element.isNullable ? "?" : "")]"
+        case .dictionary(let value): "[String: \(parameterCode(value.type))\(value.isNullable ? "?" : "")]"
         default: type.code
         }
     }

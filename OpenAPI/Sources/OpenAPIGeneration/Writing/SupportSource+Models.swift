@@ -195,7 +195,7 @@ extension SupportSource {
         }
 
         /// A point in time in the format of RFC 3339, with or without a fraction of a second.
-        <public>nonisolated struct DateTime: TextValue, Comparable {
+        <public>nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
             /// The date.
             <public>var date: Date
 
@@ -327,8 +327,14 @@ extension SupportSource {
         """
 
     static let forms = """
+        /// A value that a multipart form sends as a file, as text or as JSON.
+        <public>nonisolated protocol FormValue: Sendable {
+            /// The parts of the form with this name.
+            func parts(named name: String, as mediaType: String?) -> [MultipartPart]
+        }
+
         /// A file of a multipart form.
-        <public>nonisolated struct FormFile: Sendable {
+        <public>nonisolated struct FormFile: FormValue {
             /// The content, such as `.file(url)` or `.data(bytes)`.
             <public>var body: RequestBody
 
@@ -339,6 +345,13 @@ extension SupportSource {
             <public>init(_ body: RequestBody, fileName: String? = "file") {
                 self.body = body
                 self.fileName = fileName
+            }
+
+            /// The file as a part.
+            <public>func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+                var part = MultipartPart(body, name: name, fileName: fileName)
+                if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
+                return [part]
             }
         }
 
@@ -362,15 +375,12 @@ extension SupportSource {
 
             <shared>init() {}
 
-            <shared>mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
-                guard let file else { return }
-                var part = MultipartPart(file.body, name: name, fileName: file.fileName)
-                if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
-                parts.append(part)
+            <shared>mutating func add(_ name: String, _ value: (some FormValue)?, as mediaType: String? = nil) {
+                if let value { parts += value.parts(named: name, as: mediaType) }
             }
 
-            <shared>mutating func add(_ name: String, _ files: [FormFile]?, as mediaType: String? = nil) {
-                for file in files ?? [] { add(name, file, as: mediaType) }
+            <shared>mutating func add(_ name: String, _ values: [some FormValue]?, as mediaType: String? = nil) {
+                for value in values ?? [] { add(name, value, as: mediaType) }
             }
 
             <shared>mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
@@ -395,6 +405,15 @@ extension SupportSource {
             <shared>mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {
                 guard let value else { return }
                 parts.append(.json(value, name: name, mediaType: mediaType.flatMap { MediaType($0) } ?? .json))
+            }
+
+            /// Adds one part per element.
+            <shared>mutating func add(
+                jsonElements name: String,
+                _ values: [some Encodable & Sendable]?,
+                as mediaType: String? = nil
+            ) {
+                for value in values ?? [] { add(json: name, value, as: mediaType) }
             }
         }
         """

@@ -5,6 +5,8 @@ import ApiConnector
 nonisolated extension SecurityScheme {
     static let token = Self("token")
     static let key = Self("key")
+    static let sid = Self("sid")
+    static let csrf = Self("csrf")
 }
 
 /// Adds the credentials that the document requires: `authenticating(by: ConstructsCredentials(…))`.
@@ -16,10 +18,19 @@ struct ConstructsCredentials: CredentialSource {
     /// - Parameters:
     ///   - token: A bearer token.
     ///   - key: A key in the header field "X-Key".
-    init(token: (any CredentialSource)? = nil, key: (any CredentialSource)? = nil) {
+    ///   - sid: A key in a cookie.
+    ///   - csrf: A key in a cookie.
+    init(
+        token: (any CredentialSource)? = nil,
+        key: (any CredentialSource)? = nil,
+        sid: (any CredentialSource)? = nil,
+        csrf: (any CredentialSource)? = nil
+    ) {
         var sources: [SecurityScheme: any CredentialSource] = [:]
         sources[.token] = token
         sources[.key] = key
+        sources[.sid] = sid
+        sources[.csrf] = csrf
         self.sources = sources
     }
 
@@ -54,5 +65,15 @@ struct ConstructsCredentials: CredentialSource {
     /// Uses only the scheme `key`.
     static func key(_ key: String) -> Self {
         Self(key: .fixed(.apiKey(key, inHeader: "X-Key")))
+    }
+
+    /// Uses only the scheme `sid`.
+    static func sid(_ key: String) -> Self {
+        Self(sid: .fixed(.apiKey(key, inCookie: "sid")))
+    }
+
+    /// Uses only the scheme `csrf`.
+    static func csrf(_ key: String) -> Self {
+        Self(csrf: .fixed(.apiKey(key, inCookie: "csrf")))
     }
 }

@@ -60,7 +60,11 @@ struct BodyCheck {
             let parameter = DocumentedParameter(media, name: "", in: .query)
             return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
         }
-        if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
+        if type.matches(MediaType("multipart", "form-data")) {
+            let found = values.checker.violations(of: object(of: parts, schema), against: schema)
+            return found.filter { !isUnreadable($0, media) }.map { ContractViolation(part.rawValue, $0) }
+                + quotedTexts(in: parts, schema, media)
+        }
         // A text is checked as one scalar value. If the schema describes an object or an array, the text has a format
         // that this checker cannot parse, so the text is not checked.
         guard type.type == "text", !type.isEventStream, let text = String(validating: body, as: UTF8.self)
@@ -96,25 +100,59 @@ struct BodyCheck {
         values.checker.violations(of: value, against: schema).map { ContractViolation(part.rawValue, $0) }
     }
 
+    /// The object that a form describes: one member per name, and one element of an array per part.
     private func object(of parts: [RecordedRequest.Part], _ schema: JSONNode) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for name in Set(parts.map(\.name)) {
             let property = values.property(name, of: schema)
             let isList = values.describes("array", "items", property)
             let items = isList ? property.flatMap { values.part("items", of: $0) } : property
-            let found = parts.filter { $0.name == name }.map { part -> JSONValue in
-                if part.mediaType?.isJSON == true || values.describes("object", "properties", items),
-                    let value = JSONValue(parsing: part.body)
-                {
-                    return value
-                }
-                // For a file, only its presence is checked.
-                let isFile = part.fileName != nil || items?.resolved?.text("format") == "binary"
-                return isFile ? .string("") : values.scalar(part.text, items)
-            }
-            members[name] = isList && !(found.count == 1 && found[0].array != nil) ? .array(found) : found[0]
+            let found = parts.filter { $0.name == name }.map { value(of: $0, property, items) }
+            // The schema can also have alternatives that are not arrays.
+            let isLone = found.count == 1 && found[0].array == nil
+            members[name] = isList ? values.choose([.array(found)] + (isLone ? found : []), property) : found[0]
         }
         return .object(members)
+    }
+
+    private func value(of part: RecordedRequest.Part, _ property: JSONNode?, _ items: JSONNode?) -> JSONValue {
+        let isFile = values.describesFile(property) || values.describesFile(items)
+        // For a file, only its presence is checked.
+        if part.fileName != nil, isFile { return .string("") }
+        let isJSON = part.mediaType?.isJSON == true || values.describes("object", "properties", items)
+        if isJSON, let value = JSONValue(parsing: part.body) { return value }
+        return part.fileName != nil || isFile ? .string("") : values.scalar(part.text, items)
+    }
+
+    /// Whether a violation is in a part of another media type than JSON and texts, such as XML.
+    ///
+    /// The checker cannot read such a part.
+    private func isUnreadable(_ violation: SchemaViolation, _ media: JSONNode) -> Bool {
+        (media["encoding"]?.members ?? []).contains { name, encoding in
+            guard let type = encoding.text("contentType"), !type.contains("json"), !type.hasPrefix("text/") else {
+                return false
+            }
+            let place = [name].pointer
+            return violation.value == place || violation.value.hasPrefix(place + "/")
+        }
+    }
+
+    /// The violations of parts that are a string in JSON, although the document describes a text or a file.
+    private func quotedTexts(
+        in parts: [RecordedRequest.Part],
+        _ schema: JSONNode,
+        _ media: JSONNode
+    ) -> [ContractViolation] {
+        parts.compactMap { part in
+            guard part.mediaType?.isJSON == true, part.fileName == nil, JSONValue(parsing: part.body)?.string != nil,
+                media["encoding"]?[part.name]?.text("contentType")?.contains("json") != true,
+                let property = values.property(part.name, of: schema)
+            else { return nil }
+            let items = values.part("items", of: property)
+            guard [property, items].contains(where: { values.describes("string", "pattern", $0) }) else { return nil }
+            let sentence = "the part \"\(part.name)\" is a string in JSON, but the document describes a text or a file"
+            return ContractViolation(self.part, property.pointer, sentence)
+        }
     }
 
     /// The records of a body of JSON lines or of a JSON text sequence; nil for another media type.

@@ -93,6 +93,11 @@ struct TextValues {
         return found != nil
     }
 
+    /// Whether a schema describes a file, possibly as one of its alternatives.
+    func describesFile(_ schema: JSONNode?) -> Bool {
+        schema.flatMap { find($0) { $0.text("format") == "binary" ? $0 : nil } } != nil
+    }
+
     private func find(_ schema: JSONNode, depth: Int = 0, _ pick: (JSONNode) -> JSONNode?) -> JSONNode? {
         guard depth < 16, let schema = schema.resolved else { return nil }
         if let found = pick(schema) { return found }

@@ -32,7 +32,7 @@ nonisolated extension TextValue {
 }
 
 /// A point in time in the format of RFC 3339, with or without a fraction of a second.
-package nonisolated struct DateTime: TextValue, Comparable {
+package nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
     /// The date.
     package var date: Date
 

@@ -16,6 +16,134 @@ struct LogInBody: RequestModel {
     var age: Int?
 }
 
+nonisolated struct ReplaceFormForm: Sendable {
+    var note: String?
+    var files: Files?
+
+    /// The parts of the form.
+    var parts: [MultipartPart] {
+        var form = FormParts()
+        form.add(text: "note", note)
+        form.add("files", files)
+        return form.parts
+    }
+
+    enum Files: FormValue {
+        case files([FormFile])
+        case file(FormFile)
+        case other(JSONValue)
+
+        func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+            var form = FormParts()
+            switch self {
+            case .files(let value): form.add(name, value, as: mediaType)
+            case .file(let value): form.add(name, value, as: mediaType)
+            case .other(let value): form.add(json: name, value)
+            }
+            return form.parts
+        }
+    }
+}
+
+nonisolated struct SendFormForm: Sendable {
+    var image: Image
+    var cover: Cover?
+    var strategy: Strategy?
+    var at: DateTime
+    var times: [DateTime]?
+    var boxes: [Box]?
+    var grid: [[Int]]?
+    var sheet: FormFile?
+    var raw: FormFile?
+
+    /// The members that have no property.
+    var additionalProperties: [String: Int] = [:]
+
+    /// The parts of the form.
+    var parts: [MultipartPart] {
+        var form = FormParts()
+        form.add("image", image)
+        form.add("cover", cover)
+        form.add("strategy", strategy)
+        form.add(text: "at", at)
+        form.add(text: "times", times)
+        form.add(jsonElements: "boxes", boxes)
+        form.add(jsonElements: "grid", grid)
+        form.add("sheet", sheet, as: "application/xml")
+        form.add("raw", raw, as: "application/octet-stream")
+        for (name, value) in additionalProperties.sorted(by: { $0.key < $1.key }) {
+            form.add(text: name, value)
+        }
+        return form.parts
+    }
+
+    enum Image: FormValue {
+        case file(FormFile)
+        case files([FormFile])
+        case other(JSONValue)
+
+        func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+            var form = FormParts()
+            switch self {
+            case .file(let value): form.add(name, value, as: mediaType)
+            case .files(let value): form.add(name, value, as: mediaType)
+            case .other(let value): form.add(json: name, value)
+            }
+            return form.parts
+        }
+    }
+
+    enum Cover: FormValue {
+        case file(FormFile)
+        case reference(Reference)
+        case other(JSONValue)
+
+        func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+            var form = FormParts()
+            switch self {
+            case .file(let value): form.add(name, value, as: mediaType)
+            case .reference(let value): form.add(json: name, value)
+            case .other(let value): form.add(json: name, value)
+            }
+            return form.parts
+        }
+
+        struct Reference: RequestModel {
+            var id: Int
+        }
+    }
+
+    enum Strategy: FormValue {
+        case option1(Option1)
+        case custom(Custom)
+        case other(JSONValue)
+
+        func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+            var form = FormParts()
+            switch self {
+            case .option1(let value): form.add(text: name, value, as: mediaType)
+            case .custom(let value): form.add(json: name, value, as: mediaType)
+            case .other(let value): form.add(json: name, value)
+            }
+            return form.parts
+        }
+
+        struct Option1: OpenEnum {
+            let rawValue: String
+
+            static let auto = Self("auto")
+        }
+
+        struct Custom: RequestModel {
+            var size: Int
+        }
+    }
+
+    struct Box: RequestModel {
+        var width: Int?
+    }
+}
+
 nonisolated struct UploadFileForm: Sendable {
     var file: FormFile
     var thumbnails: [FormFile]?

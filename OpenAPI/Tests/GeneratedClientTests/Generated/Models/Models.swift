@@ -42,9 +42,35 @@ struct DataModel: ResponseModel {
     }
 }
 
+struct Direction: OpenEnum {
+    let rawValue: String
+
+    static let up = Self("up")
+    static let down = Self("down")
+}
+
 struct Dog: ResponseModel {
     var species: String
     var tricks: [String]?
+}
+
+struct Draft: RequestModel {
+    var note: Nullable<String>
+    var files: Files?
+
+    enum Files: RequestModel {
+        case files([String])
+        case file(String)
+        case other(JSONValue)
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .files(let value): try value.encode(to: encoder)
+            case .file(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+    }
 }
 
 struct ErrorModel: ResponseModel {

@@ -41,6 +41,22 @@ nonisolated extension ApiCall where Router == ConstructsRouter {
     static func search(filter: SearchFilter? = nil) -> ApiCall<Router, Void> {
         .init(.get, "/search", query: [.form("version", "2"), .whole(filter)])
     }
+
+    /// `GET /cookies`.
+    static func cookies(
+        theme: String? = nil,
+        `await`: String? = nil,
+        times: [String: Date]? = nil,
+        direction: Direction? = nil
+    ) -> ApiCall<Router, Void> {
+        .init(
+            .get,
+            "/cookies",
+            query: [.form("await", `await`), .form("times", times), .form("direction", direction)],
+            headers: [.cookie("theme", theme)],
+            security: [[.sid, .csrf]]
+        )
+    }
 }
 
 nonisolated extension ConstructsRouter {

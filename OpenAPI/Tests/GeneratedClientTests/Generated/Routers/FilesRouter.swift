@@ -21,6 +21,21 @@ nonisolated extension ApiCall where Router == FilesRouter {
         .init(.post, "/files", body: .multipart(form.parts))
     }
 
+    /// `POST /forms`.
+    static func sendForm(form: SendFormForm) -> ApiCall<Router, Void> {
+        .init(.post, "/forms", body: .multipart(form.parts))
+    }
+
+    /// `PUT /forms`.
+    static func replaceForm(body: Draft? = nil) -> ApiCall<Router, Void> {
+        .init(.put, "/forms", body: body.map { .json($0) } ?? .empty)
+    }
+
+    /// `PUT /forms`.
+    static func replaceForm(form: ReplaceFormForm) -> ApiCall<Router, Void> {
+        .init(.put, "/forms", body: .multipart(form.parts))
+    }
+
     /// `GET /events`.
     static func events() -> ApiCall<Router, [Event]> {
         .init(.get, "/events")
@@ -53,6 +68,7 @@ nonisolated extension ApiCall where Router == FilesRouter {
 
     /// `GET /history`.
     static func history(
+        direction: Direction? = nil,
         after: Int? = nil,
         filter: String? = nil,
         xTrace: String? = nil,
@@ -61,7 +77,7 @@ nonisolated extension ApiCall where Router == FilesRouter {
         .init(
             .get,
             "/history",
-            query: [.form("after", after), .form("filter", filter)],
+            query: [.form("direction", direction), .form("after", after), .form("filter", filter)],
             headers: [.field("X-Trace", xTrace), .cookie("session", session)]
         )
     }

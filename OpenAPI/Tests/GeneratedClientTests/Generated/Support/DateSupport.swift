@@ -32,7 +32,7 @@ nonisolated extension TextValue {
 }
 
 /// A point in time in the format of RFC 3339, with or without a fraction of a second.
-nonisolated struct DateTime: TextValue, Comparable {
+nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
     /// The date.
     var date: Date
 

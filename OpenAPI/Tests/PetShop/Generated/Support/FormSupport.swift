@@ -2,8 +2,14 @@
 
 package import ApiConnector
 
+/// A value that a multipart form sends as a file, as text or as JSON.
+package nonisolated protocol FormValue: Sendable {
+    /// The parts of the form with this name.
+    func parts(named name: String, as mediaType: String?) -> [MultipartPart]
+}
+
 /// A file of a multipart form.
-package nonisolated struct FormFile: Sendable {
+package nonisolated struct FormFile: FormValue {
     /// The content, such as `.file(url)` or `.data(bytes)`.
     package var body: RequestBody
 
@@ -14,6 +20,13 @@ package nonisolated struct FormFile: Sendable {
     package init(_ body: RequestBody, fileName: String? = "file") {
         self.body = body
         self.fileName = fileName
+    }
+
+    /// The file as a part.
+    package func parts(named name: String, as mediaType: String?) -> [MultipartPart] {
+        var part = MultipartPart(body, name: name, fileName: fileName)
+        if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
+        return [part]
     }
 }
 
@@ -37,15 +50,12 @@ nonisolated struct FormParts {
 
     init() {}
 
-    mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
-        guard let file else { return }
-        var part = MultipartPart(file.body, name: name, fileName: file.fileName)
-        if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
-        parts.append(part)
+    mutating func add(_ name: String, _ value: (some FormValue)?, as mediaType: String? = nil) {
+        if let value { parts += value.parts(named: name, as: mediaType) }
     }
 
-    mutating func add(_ name: String, _ files: [FormFile]?, as mediaType: String? = nil) {
-        for file in files ?? [] { add(name, file, as: mediaType) }
+    mutating func add(_ name: String, _ values: [some FormValue]?, as mediaType: String? = nil) {
+        for value in values ?? [] { add(name, value, as: mediaType) }
     }
 
     mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
@@ -70,5 +80,14 @@ nonisolated struct FormParts {
     mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {
         guard let value else { return }
         parts.append(.json(value, name: name, mediaType: mediaType.flatMap { MediaType($0) } ?? .json))
+    }
+
+    /// Adds one part per element.
+    mutating func add(
+        jsonElements name: String,
+        _ values: [some Encodable & Sendable]?,
+        as mediaType: String? = nil
+    ) {
+        for value in values ?? [] { add(json: name, value, as: mediaType) }
     }
 }
