@@ -75,7 +75,9 @@ extension SchemaReader {
             // Declarations that are not generated also get names, so that the other names do not depend on the
             // selection.
             let found = name(node.key, Identifier.type(node.key))
-            guard let declaration = byNode[ObjectIdentifier(node)] ?? fileDeclaration(of: node, byNode) else { continue }
+            guard let declaration = byNode[ObjectIdentifier(node)] ?? fileDeclaration(of: node, byNode) else {
+                continue
+            }
             declaration.name = found
             named.insert(ObjectIdentifier(declaration))
         }
