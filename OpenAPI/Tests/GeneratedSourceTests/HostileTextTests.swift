@@ -143,15 +143,16 @@ struct HostileTextTests {
     }
 
     /// The keywords of Swift, in declarations, statements, expressions, types and patterns.
-    private static let keywords = """
-        Any Protocol Self Type actor any as associatedtype associativity async await borrowing break case catch class
-        consume consuming continue convenience copy default defer deinit didSet discard distributed do dynamic each else
-        enum extension fallthrough false fileprivate final for func get guard if import in indirect infix init inout
-        internal is isolated lazy left let macro mutating nil none nonisolated nonmutating nonsending open operator
-        optional override package postfix precedence precedencegroup prefix private protocol public reasync repeat
-        required rethrows return right self sending set some static struct subscript super switch then throw throws true
-        try typealias unowned unsafe var weak where while willSet yield
-        """.split { $0 == " " || $0 == "\n" }.map(String.init)
+    private static let keywords = [
+        "Any Protocol Self Type actor any as associatedtype associativity async await borrowing break",
+        "case catch class consume consuming continue convenience copy default defer deinit didSet",
+        "discard distributed do dynamic each else enum extension fallthrough false fileprivate final for",
+        "func get guard if import in indirect infix init inout internal is isolated lazy left let macro",
+        "mutating nil none nonisolated nonmutating nonsending open operator optional override package",
+        "postfix precedence precedencegroup prefix private protocol public reasync repeat required",
+        "rethrows return right self sending set some static struct subscript super switch then throw",
+        "throws true try typealias unowned unsafe var weak where while willSet yield",
+    ].flatMap { $0.split(separator: " ").map(String.init) }
 
     @Test(arguments: keywords)
     func aKeywordIsANameInEachPlace(_ keyword: String) throws {
