@@ -120,7 +120,7 @@ import Testing
             "must, in: query, required: true", "must, in: query",
             [
                 "breaking: POST /a: the parameters have another order: pageSize, ids, must, body",
-                "breaking: POST /a: the parameters have another order: pageSize, ids, must, form",
+                "breaking: POST /a: the parameters have another order: form, pageSize, ids, must",
                 "changed: POST /a: the parameter must became optional",
             ]
         ),
