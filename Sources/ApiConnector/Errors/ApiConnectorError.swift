@@ -193,6 +193,11 @@ extension ApiConnectorError {
         ApiConnectorError(.deadlineExceeded, "the call did not finish before its deadline", request: request)
     }
 
+    /// The error of a canceled task that reads a body.
+    static var cancelledReading: ApiConnectorError {
+        ApiConnectorError(.cancelled, at: .response, "the call was canceled")
+    }
+
     static func cancelled(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(.cancelled, "the call was canceled", request: request)
     }

@@ -69,7 +69,7 @@ final class ResponseBodyReader: Sendable {
             }
             let isOver = finish(result)
             if isOver, Task.isCancelled {
-                throw ApiConnectorError(.cancelled, at: .response, "the call was canceled")
+                throw .cancelledReading
             }
             guard let chunk = try result.get() else { return nil }
             if !chunk.isEmpty { return chunk }

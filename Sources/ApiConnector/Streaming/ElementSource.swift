@@ -40,7 +40,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         var stream: OpenStream<Element>
         switch before {
         case .unopened(let open):
-            if Task.isCancelled { throw .streamCancelled }
+            if Task.isCancelled { throw .cancelledReading }
             stream = try await open()
         case .open(let openStream): stream = openStream
         case .busy, .over: return []

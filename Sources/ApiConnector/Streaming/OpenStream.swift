@@ -67,7 +67,7 @@ extension OpenStream {
         if let failure { throw failure }
         var batch: [Element] = []
         do throws(ApiConnectorError) {
-            if Task.isCancelled { throw .streamCancelled }
+            if Task.isCancelled { throw .cancelledReading }
             while true {
                 try parser.read(&batch, upTo: count)
                 if !batch.isEmpty || isAtEnd || parser.isOver { break }
@@ -90,10 +90,6 @@ extension OpenStream {
 }
 
 extension ApiConnectorError {
-    static var streamCancelled: ApiConnectorError {
-        ApiConnectorError(.cancelled, at: .response, "the call was canceled")
-    }
-
     /// The error; if the connection was lost, with advice on resuming the stream.
     fileprivate var mentioningResuming: ApiConnectorError {
         // Resuming would not help other requests.

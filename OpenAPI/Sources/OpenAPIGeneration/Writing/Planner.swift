@@ -67,7 +67,7 @@ struct Planner {
     // MARK: - Functions
 
     private func add(_ operation: Operation, to router: RouterPlan) throws(DocumentError) {
-        let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
+        let base = Identifier.type(operation.wantedName)
         let name = functionName(of: operation)
         let parameters = try arguments(of: operation, base, router)
         var bodies = try bodyArguments(of: operation, base, router)
@@ -406,7 +406,7 @@ struct Planner {
         _ structure: Structure,
         _ router: RouterPlan
     ) -> Declaration {
-        let base = Identifier.type(operation.id ?? operation.method + " " + operation.path)
+        let base = Identifier.type(operation.wantedName)
         let own = Declaration(node, named: base + "Form", in: nil)
         own.owner = router.name
         own.isCopy = true

@@ -211,6 +211,7 @@ extension URLSessionExchange {
                 completionHandler(disposition, credential)
             }
         case .session:
+            // Called once, on any queue.
             nonisolated(unsafe) let handler = completionHandler
             if session.asksItsDelegate(about: challenge, of: task, { handler($0, $1) }) { return }
             let space = challenge.protectionSpace
