@@ -26,11 +26,11 @@ final class Pause: Sendable {
     }
 
     /// Waits before a response's head, unless the call ends first.
-    func wait(of request: ApiRequest, _ exchange: OpenRequest?) async throws(ApiConnectorError) {
+    func wait(of request: ApiRequest, _ exchange: OpenExchange?) async throws(ApiConnectorError) {
         let over = Eventual<Void>()
         let sleeping = sleep { over.set(()) }
         defer { sleeping.cancel() }
-        try await OpenRequest.wait(for: over, of: request, until: exchange?.stopped)
+        try await OpenExchange.wait(for: over, of: request, until: exchange?.stopped)
     }
 
     /// Waits inside a body, unless the body is stopped first.

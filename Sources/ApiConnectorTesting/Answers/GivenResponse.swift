@@ -9,7 +9,7 @@ struct GivenResponse: Sendable {
     var canned: TestConnectorResponse
 
     /// The exchange of a script or a conformance case; nil for other sources.
-    var exchange: OpenRequest?
+    var exchange: OpenExchange?
 
     /// Delivers the response as a transport would.
     func delivered(to request: ApiRequest) async throws -> ApiResponse {

@@ -8,10 +8,10 @@ import ApiConnector
 final class SteppedBody: Sendable {
     private let steps: Locked<ArraySlice<BodyStep>>
     private let status: HTTPStatus
-    private let exchange: OpenRequest?
+    private let exchange: OpenExchange?
     private let stopped = Eventual<ApiConnectorError>()
 
-    init(_ steps: [BodyStep], _ status: HTTPStatus, _ exchange: OpenRequest?) {
+    init(_ steps: [BodyStep], _ status: HTTPStatus, _ exchange: OpenExchange?) {
         self.steps = Locked(steps[...])
         self.status = status
         self.exchange = exchange

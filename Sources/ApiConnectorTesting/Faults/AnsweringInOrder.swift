@@ -16,7 +16,7 @@ struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
         let response = try await wrapped.response(for: request)
         guard let call = order.currentCall() else { return response }
         call.hasArrived.set(())
-        try await OpenRequest.wait(for: call.isReleased, of: request, until: nil)
+        try await OpenExchange.wait(for: call.isReleased, of: request, until: nil)
         return response
     }
 }

@@ -21,7 +21,7 @@ final class Arrival: Sendable {
     ///
     /// A cancel, the call's timeouts or the scope's end stop the read, even if the body's source ignores them.
     func body() async throws -> Data {
-        try await OpenRequest.value(of: request, until: stopped) { [request] in try await request.collectedBody() }
+        try await OpenExchange.value(of: request, until: stopped) { [request] in try await request.collectedBody() }
     }
 }
 

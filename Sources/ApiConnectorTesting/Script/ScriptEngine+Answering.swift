@@ -45,7 +45,7 @@ extension ScriptEngine {
     private func response(
         to sent: RecordedRequest,
         _ request: ApiRequest,
-        _ exchange: OpenRequest,
+        _ exchange: OpenExchange,
         over delivery: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
@@ -72,13 +72,13 @@ extension ScriptEngine {
     private func response(
         of taken: TakenStep,
         to sent: RecordedRequest,
-        _ exchange: OpenRequest
+        _ exchange: OpenExchange
     ) async throws -> TestConnectorResponse {
         switch taken.step.answer {
         case .response(let canned):
             return canned
         case .computed(let compute):
-            return try await OpenRequest.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
+            return try await OpenExchange.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
         case .held(let hold):
             if hold.answer.current == nil {
                 hold.isAwaited = true
@@ -95,7 +95,7 @@ extension ScriptEngine {
             }
             hold.arrival.set(sent)
             _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
-            return try await OpenRequest.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
+            return try await OpenExchange.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
         }
     }
 

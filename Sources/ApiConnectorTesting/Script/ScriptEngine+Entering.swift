@@ -15,14 +15,14 @@ extension ScriptEngine {
         _ request: ApiRequest,
         _ body: Data,
         after arrival: Arrival? = nil
-    ) throws -> (RecordedRequest, OpenRequest) {
-        enum Entry { case open(RecordedRequest, OpenRequest, Eventual<RecordedRequest>?), ended(String) }
+    ) throws -> (RecordedRequest, OpenExchange) {
+        enum Entry { case open(RecordedRequest, OpenExchange, Eventual<RecordedRequest>?), ended(String) }
         let entry = state.withLock { state -> Entry in
             if let scope = ending.scope { return .ended(scope) }
             if let arrival { state.open.remove(arrival) }
             let number = state.requests.nextNumber
             let sent = RecordedRequest(number: number, request: request, body: body)
-            let exchange = OpenRequest(number: number) { [weak self] in
+            let exchange = OpenExchange(number: number) { [weak self] in
                 self?.end(number, $0)
             } onWait: { [weak self] in
                 self?.releaseIdleWaiters()

@@ -9,7 +9,7 @@ final class ScriptEngine: Sendable {
     struct State {
         var declarations = DeclarationList()
         var requests = RequestLog()
-        var open = OpenRequests()
+        var open = OpenExchanges()
         /// The answers that were used, by the number of their request.
         var given: [Int: (response: TestConnectorResponse, place: CodeLocation)] = [:]
         var issues: [TestIssue] = []

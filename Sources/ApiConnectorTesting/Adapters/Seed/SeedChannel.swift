@@ -51,7 +51,7 @@ final class SeedChannel: Sendable {
 /// The test's view of one launched program.
 private final class SeededProgram: Sendable {
     private struct Underway {
-        let exchange: OpenRequest
+        let exchange: OpenExchange
         let sent: RecordedRequest
         var hold: Hold?
     }

@@ -12,7 +12,7 @@ public final class ConformanceAnswers: GivenResponseSource {
     private let answers: PeerAnswers
     private let root = Locked(URL(filePath: "/"))
     private let gates = PeerGates()
-    private let exchanges = Locked<[OpenRequest]>([])
+    private let exchanges = Locked<[OpenExchange]>([])
     private let players = Locked<[Task<Void, Never>]>([])
 
     init(_ answers: PeerAnswers) {
@@ -37,7 +37,7 @@ public final class ConformanceAnswers: GivenResponseSource {
         let arrived = PeerRequest(request)
         let answer = answers[arrived.target]
         let number = log.begin(arrived)
-        let exchange = OpenRequest(number: number) { [log] outcome in
+        let exchange = OpenExchange(number: number) { [log] outcome in
             if case .answered = outcome { log.end(number, isLeft: false) } else { log.end(number, isLeft: true) }
         } onWait: {
             // This source does not record which requests wait.

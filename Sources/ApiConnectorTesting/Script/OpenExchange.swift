@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// One running request of a script.
+/// One request of a script and its response, until both have ended.
 ///
-/// The scope can stop the request. This object records how the request ended.
-final class OpenRequest: Sendable {
+/// The scope can stop the exchange. This object records how it ended.
+final class OpenExchange: Sendable {
     let number: Int
 
-    /// Set if the scope ends before the request has ended.
+    /// Set if the scope ends before the exchange has ended.
     let stopped = Eventual<ApiConnectorError>()
 
     private let outcome = Eventual<RecordedRequest.Outcome>()
@@ -27,7 +27,7 @@ final class OpenRequest: Sendable {
         outcome.whenSet(onEnd)
     }
 
-    /// Whether the request waits for a release by the test, a timeout or a cancel.
+    /// Whether the exchange waits for a release by the test, a timeout or a cancel.
     var isWaiting: Bool { waits.withLock { $0 } }
 
     func wait() {
@@ -44,7 +44,7 @@ final class OpenRequest: Sendable {
         self.outcome.set(outcome)
     }
 
-    /// Records that the request failed.
+    /// Records that the exchange failed.
     func end(_ error: any Error) {
         let error = ApiConnectorError(mapping: error)
         end(error.kind == .cancelled ? .cancelled : .failed(error))

@@ -4,11 +4,11 @@
 
 import ApiConnector
 
-/// The running requests of a script, and the tasks that wait for their ends.
-struct OpenRequests: Sendable {
+/// The open exchanges of a script, and the tasks that wait for their ends.
+struct OpenExchanges: Sendable {
     /// The requests whose bodies are still arriving.
     private(set) var arrivals: [Arrival] = []
-    private var exchanges: [Int: OpenRequest] = [:]
+    private var exchanges: [Int: OpenExchange] = [:]
     private var idleWaiters: [Eventual<Void>] = []
 
     mutating func add(_ arrival: Arrival) {
@@ -28,7 +28,7 @@ struct OpenRequests: Sendable {
         return arrivals
     }
 
-    mutating func add(_ exchange: OpenRequest) {
+    mutating func add(_ exchange: OpenExchange) {
         exchanges[exchange.number] = exchange
     }
 
@@ -36,16 +36,16 @@ struct OpenRequests: Sendable {
         exchanges[number] = nil
     }
 
-    subscript(number: Int) -> OpenRequest? { exchanges[number] }
+    subscript(number: Int) -> OpenExchange? { exchanges[number] }
 
-    /// The requests with complete bodies, by number.
-    var inOrder: [OpenRequest] { exchanges.values.sorted { $0.number < $1.number } }
+    /// The exchanges whose request bodies are complete, by number.
+    var inOrder: [OpenExchange] { exchanges.values.sorted { $0.number < $1.number } }
 
     mutating func addIdleWaiter(_ waiter: Eventual<Void>) {
         idleWaiters.append(waiter)
     }
 
-    /// Removes the waiters to resume: all of them if each open request waits for the test, a timeout or a cancel.
+    /// Removes the waiters to resume: all of them if each open exchange waits for the test, a timeout or a cancel.
     mutating func takeIdleWaiters() -> [Eventual<Void>] {
         guard arrivals.isEmpty, exchanges.values.allSatisfy(\.isWaiting) else { return [] }
         defer { idleWaiters = [] }
