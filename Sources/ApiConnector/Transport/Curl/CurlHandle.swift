@@ -83,6 +83,7 @@ final class CurlHandle {
         self.deliveries = deliveries
         self.turns = turns
         self.sockets = sockets
+        errorText.initialize(to: 0)
         configure()
     }
 
@@ -239,15 +240,6 @@ extension CurlHandle {
     func prepare(_ transfer: CurlTransfer) {
         self.transfer = transfer
         transfer.handle = self
-        isResolving = false
-        socketError = 0
-        errorText.pointee = 0
-        closeWatch = nil
-        hasTurnShare = false
-        isShared = false
-        isLogged = false
-        isConnectionNew = false
-        certificateWatch = nil
         head.reset(
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
             isHTTP1: isSequential(transfer)
