@@ -121,9 +121,11 @@ extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     /// A nil value makes an item with a name and no value. To leave such items out, encode a value with
     /// ``encoding(_:as:)``.
     public init(dictionaryLiteral items: (String, (any ApiQueryValue)?)...) {
+        // A comparison of types, because a cast would take as long as all other steps for an item.
+        let isDated = items.contains { item in item.1.map { type(of: $0) == Date.self } ?? false }
         self.init(
             items.map { URLQueryItem(name: $0.0, value: $0.1?.queryText) },
-            items.contains { $0.1 is Date } ? items.map { FormItem(name: $0.0, value: $0.1) } : []
+            isDated ? items.map { FormItem(name: $0.0, value: $0.1) } : []
         )
     }
 }
