@@ -12,10 +12,12 @@ let package = Package(
     dependencies: [
         .package(name: "ApiConnector", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // A later minor version may rename Yams' module CYaml, which is libyaml.
+        .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
+        // Uses only Yams' module CYaml.
         .target(name: "OpenAPIGeneration", dependencies: ["Yams"]),
         .executableTarget(
             name: "apiconnector-openapi",

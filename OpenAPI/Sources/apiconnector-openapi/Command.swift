@@ -15,6 +15,22 @@ struct Command: ParsableCommand {
     )
 }
 
+/// The limits for a document.
+struct LimitOptions: ParsableArguments {
+    @Option(help: "The largest file to read, in bytes.")
+    var maximumBytes = DocumentLimits().byteCount
+
+    @Option(help: "The largest number of values in all files of the document.")
+    var maximumValues = DocumentLimits().valueCount
+
+    fileprivate var values: DocumentLimits {
+        var limits = DocumentLimits()
+        limits.byteCount = maximumBytes
+        limits.valueCount = maximumValues
+        return limits
+    }
+}
+
 /// The options that several subcommands share.
 struct DocumentOptions: ParsableArguments {
     @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")
@@ -50,8 +66,7 @@ struct DocumentOptions: ParsableArguments {
     @Option(parsing: .upToNextOption, help: "Generates only these operations, by operationId.")
     var operations: [String] = []
 
-    @Option(help: "The largest file to read, in bytes.")
-    var maximumBytes = 64 << 20
+    @OptionGroup var limits: LimitOptions
 
     @Flag(inversion: .prefixedNo, help: "Prints progress to standard error; by default only to a terminal.")
     var progress: Bool?
@@ -74,10 +89,9 @@ struct DocumentOptions: ParsableArguments {
         configuration.tags.formUnion(tags)
         configuration.paths += paths
         configuration.operations.formUnion(operations)
-        var limits = DocumentLimits()
-        limits.byteCount = maximumBytes
         let showsProgress = progress ?? isTerminal
-        return try Generator(contentsOf: URL(filePath: document), configuration: configuration, limits: limits) {
+        let file = URL(filePath: document)
+        return try Generator(contentsOf: file, configuration: configuration, limits: limits.values) {
             if showsProgress { FileHandle.standardError.write(Data($0.text(isTerminal: isTerminal).utf8)) }
         }
     }
@@ -173,13 +187,10 @@ struct Convert: ParsableCommand {
     @Flag(help: "Writes nothing; fails if the file is not up to date.")
     var check = false
 
-    @Option(help: "The largest file to read, in bytes.")
-    var maximumBytes = 64 << 20
+    @OptionGroup var limits: LimitOptions
 
     func run() throws {
-        var limits = DocumentLimits()
-        limits.byteCount = maximumBytes
-        let json = try DocumentBundle(contentsOf: URL(filePath: document), limits: limits).json()
+        let json = try DocumentBundle(contentsOf: URL(filePath: document), limits: limits.values).json()
         let file = URL(filePath: output)
         if check {
             guard (try? Data(contentsOf: file)) == Data(json.utf8) else {

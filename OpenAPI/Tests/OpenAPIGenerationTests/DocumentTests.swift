@@ -60,24 +60,98 @@ import Testing
         #expect(error(block, named: "b.yaml") != nil)
     }
 
-    @Test func aYAMLBombIsRefused() {
+    /// Ten values, and aliases that multiply them by ten at each of twelve levels.
+    private static var bomb: String {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...12 {
             let aliases = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
             text += "a\(level): &a\(level) [\(aliases)]\n"
         }
+        return text
+    }
+
+    @Test func aYAMLBombIsRefused() {
+        #expect(error(Self.bomb, named: "a.yaml")?.contains("more than 100000 values") == true)
+    }
+
+    @Test(arguments: [
+        "? *b\n: 1", "*b : 1", "[*b]: 1", "k: { ? [*b] : 1 }", "[*b, x]: 1", "?\n  - *b\n: 1", "k: { *b: 1 }",
+        "k: {*b}",
+        "k: {[*b]}", "k: {{x: *b}}", "k: {x: 1, *b , y: 2}", "k: {!!seq [*b]}", "k: {?[*b]}", "k: [?*b]",
+        "k: [?[*b\n]\n: 1]",
+        "k:\u{85} ? - *b", "k:\n\u{FEFF}? - *b\n : 1", "z: x, 'y\n? *b\n: 1 # '", "{{{{a: 1}: 1}: 1}: 1}: 1", "[]: 1",
+    ])
+    func aNameThatIsNoStringIsRefused(_ text: String) {
+        let text = "a: &b [x]\n" + text
+        #expect(error(text, named: "a.yaml")?.contains("the name of a member is not a string") == true)
+    }
+
+    @Test func aliasesAreCopiesOfTheirTargets() throws {
+        let text = """
+            base: &base {type: string, deep: {a: 1}}
+            &number 1: &name key
+            uses: [*base, *base, *number, *name]
+            *name : 2
+            merged: {<<: *base, type: integer}
+            about: "**base**: the base, R&D, *emphasis*: yes"
+            """
+        let root = try read(text, named: "a.yaml")
+        #expect(root["uses"]?.elements.map { $0["deep"]?["a"]?.number } == ["1", "1", nil, nil])
+        #expect(root["uses"]?.elements[1]["deep"]?["a"]?.pointer == "a.yaml#/uses/1/deep/a")
+        #expect(root["uses"]?.elements[2].number == "1")
+        #expect(root["uses"]?.elements[3].string == "key")
+        #expect(root["key"]?.number == "2")
+        #expect(root["merged"]?.members.map(\.key) == ["type", "deep"])
+        #expect(root["about"]?.string == "**base**: the base, R&D, *emphasis*: yes")
+        #expect(error(text + "\nkey: 3", named: "a.yaml")?.contains("the member \"key\" appears twice") == true)
+    }
+
+    @Test(arguments: [
+        "", "# nothing", "a: 1\n---\nb: 2", "a: *none", "a: &a [*a]", "<<: 1", "a: \u{0}", "- a\nb: 1", "a: [", "\t- a",
+    ])
+    func aTextThatIsNotOneDocumentOfYAMLIsRefused(_ text: String) {
+        #expect(error(text, named: "a.yaml")?.hasPrefix("a.yaml:") == true)
+    }
+
+    @Test(arguments: [
+        "a: |\n" + String(repeating: "\n", count: 1_001) + " x", "a:" + String(repeating: " ", count: 1_001) + "x",
+        "%TAG !e! tag:example.com,2000:\n---\na: 1", "<<: {a: 1}\n<<: {a: 1}",
+    ])
+    func whatTakesAVeryLongTimeInYAMLIsRefused(_ text: String) {
+        #expect(error(text, named: "a.yaml")?.contains(": the YAML is refused: ") == true)
+    }
+
+    @Test func aliasesOfALongTextAreRefused() {
         var limits = DocumentLimits()
-        limits.aliasValueCount = 100_000
-        #expect(error(text, named: "a.yaml", limits: limits)?.contains("more than 100000 values") == true)
-        for key in ["? *a12\n: 1", "*a12 : 1", "[*a12]: 1", "{ ? [*a12] : 1 }"] {
-            #expect(error(text + key, named: "a.yaml")?.contains("is an alias") == true, "\(key)")
+        limits.byteCount = 1_000
+        let long = String(repeating: "x", count: 400)
+        for uses in ["[*a, *a, *a]", "{*a: 1, b: {*a: 1}, c: {*a: 1}}"] {
+            let text = "t: &a \(long)\nu: \(uses)"
+            #expect(error(text, named: "a.yaml", limits: limits)?.contains("more than 1000 bytes") == true)
         }
+        #expect(error("t: &a \(long)\nu: [*a, *a]", named: "a.yaml", limits: limits) == nil)
+    }
+
+    @Test func aForbiddenCharacterIsNamedWithItsLine() {
+        #expect(error("a: 1\nb: 2\u{1}", named: "a.yaml")?.hasPrefix("a.yaml:2:5: the YAML is not valid: ") == true)
     }
 
     @Test func aLargeFileIsRefused() {
         var limits = DocumentLimits()
         limits.byteCount = 10
         #expect(error("[1,2,3,4,5,6]", limits: limits) == "a.json: the file has 13 bytes, and the limit is 10")
+    }
+
+    @Test(arguments: [
+        ("a.json", "[0, 0, 0, 0, 0, 0]"), ("a.json", "[[], [], {}, [[]], 1]"), ("a.yaml", "[0,0,0,0,0,0,0,0]"),
+        ("a.yaml", "[[],[],[],[],{},[],[]]"), ("a.yaml", "- 0\n- 0\n- 0\n- 0\n- 0\n- 0"),
+        ("a.yaml", "a: 0\nb: 0\nc: 0\nd: 0\ne: 0\nf: 0"), ("a.yaml", "? a\n? b\n? c\n? d\n? e\n? f"),
+        ("a.yaml", "a: [0, {b: 0, c: 0}, 0,\n  0]"), ("a.yaml", "m: {a: 0, b: 0, c: 0, d: 0, e: 0}"),
+    ])
+    func aDocumentOfManySmallValuesIsRefused(_ name: String, _ text: String) {
+        var limits = DocumentLimits()
+        limits.valueCount = 4
+        #expect(error(text, named: name, limits: limits)?.contains("--maximum-values") == true)
     }
 
     @Test func yamlScalarsAreThoseOfJSON() throws {

@@ -56,10 +56,10 @@ public struct DocumentLimits: Sendable {
     /// The deepest nesting of objects and arrays; 512 by default.
     public var depth = 512
 
-    /// The maximum number of values in all files; 8 million by default.
+    /// The maximum number of values in all files; 2 million by default.
     ///
-    /// The values of a YAML alias count at each use.
-    public var valueCount = 8_000_000
+    /// The values of a YAML alias count at each use. The default keeps the memory for the values below 1 GB.
+    public var valueCount = 2_000_000
 
     /// The maximum number of values to which the aliases of a YAML file expand; 100,000 by default.
     public var aliasValueCount = 100_000
@@ -77,4 +77,7 @@ public struct DocumentLimits: Sendable {
 
     /// Makes the default limits.
     public init() {}
+
+    /// The sentence about a document that has more values than ``valueCount``.
+    var valueCountSentence: String { "the document has too many values; --maximum-values sets another limit" }
 }

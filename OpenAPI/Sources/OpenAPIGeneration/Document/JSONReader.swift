@@ -33,6 +33,11 @@ struct JSONReader {
         DocumentError(file: file, line: line, column: position - lineStart + 1, "the JSON is not valid: \(sentence)")
     }
 
+    /// The error of a document that is valid, and over a limit.
+    private func refusal(_ sentence: String) -> DocumentError {
+        DocumentError(file: file, line: line, column: position - lineStart + 1, "the JSON is refused: \(sentence)")
+    }
+
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipSpace() {
@@ -51,10 +56,10 @@ struct JSONReader {
     private mutating func value(depth: Int) throws(DocumentError) -> Node {
         skipSpace()
         guard depth <= limits.depth else {
-            throw error("the document is nested more than \(limits.depth) levels deep")
+            throw refusal("the document is nested more than \(limits.depth) levels deep")
         }
         valueCount += 1
-        guard valueCount <= limits.valueCount else { throw error("it has more than \(limits.valueCount) values") }
+        guard valueCount <= limits.valueCount else { throw refusal(limits.valueCountSentence) }
         let place = (line: line, column: position - lineStart + 1)
         let content: Node.Content
         switch next {
