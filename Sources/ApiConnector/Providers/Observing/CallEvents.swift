@@ -79,7 +79,7 @@ final class CallEvents: Sendable {
         deliver(at: time, of: request, attempt: attempt) { _ in kind }
     }
 
-    /// - Parameter makeKind: Makes the event from the state.
+    /// - Parameter makeKind: Makes the event's kind from the state.
     private func deliver(
         at time: Duration,
         of request: ApiRequest,
@@ -87,23 +87,22 @@ final class CallEvents: Sendable {
         afterEnd: Bool = false,
         _ makeKind: (State) -> CallEvent.Kind
     ) {
-        var first: CallEvent?
-        state.withLock { state in
-            let kind = makeKind(state)
-            guard state.admits(kind) || afterEnd else { return }
-            let event = CallEvent(
-                of: request,
-                in: context,
-                attempt: attempt,
-                time: time,
-                kind: kind,
-                random: random
-            )
-            if state.isDelivering { state.queue.append(event) } else { first = event }
-            state.isDelivering = true
+        func event(_ kind: CallEvent.Kind) -> CallEvent {
+            CallEvent(of: request, in: context, attempt: attempt, time: time, kind: kind, random: random)
         }
-        guard let first else { return }
-        observer.handle(first)
+        let kind: CallEvent.Kind? = state.withLock { state in
+            let kind = makeKind(state)
+            guard state.admits(kind) || afterEnd else { return nil }
+            guard !state.isDelivering else {
+                state.queue.append(event(kind))
+                return nil
+            }
+            state.isDelivering = true
+            return kind
+        }
+        guard let kind else { return }
+        // An event copies the request, so an event that does not wait in the queue is made outside the lock.
+        observer.handle(event(kind))
         while let next = state.withLock({ $0.next() }) { observer.handle(next) }
     }
 }

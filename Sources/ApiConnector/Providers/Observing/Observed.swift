@@ -34,21 +34,46 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
             events.head(of: response)
-            let (status, sent, record) = (response.status, response.request, response.timesRecord)
+            let reading = ObservedReading(of: response, events)
             response.body = try response.body.transformed { chunk in
-                events.bytes(chunk.count, of: sent)
+                reading.receive(chunk)
                 return chunk
             } onEnd: { end in
-                switch end {
-                case .finished: events.finish(.answered(status), of: sent, record)
-                case .failed(let error): events.finish(.failed(error), of: sent, error.timesRecord ?? record)
-                case .discarded: events.finish(.left(status), of: sent, record)
-                }
+                reading.end(end)
             }
             return response
         } catch {
             events.finish(.failed(error), error.timesRecord)
             throw error
+        }
+    }
+}
+
+/// Reports how the body of a response is read.
+///
+/// It is a class, so that the body's closures share one copy of the request.
+private final class ObservedReading: Sendable {
+    private let status: HTTPStatus
+    private let request: ApiRequest
+    private let record: TransportTimesRecord?
+    private let events: CallEvents
+
+    init(of response: ApiResponse, _ events: CallEvents) {
+        status = response.status
+        request = response.request
+        record = response.timesRecord
+        self.events = events
+    }
+
+    func receive(_ chunk: Data) {
+        events.bytes(chunk.count, of: request)
+    }
+
+    func end(_ end: ResponseBody.End) {
+        switch end {
+        case .finished: events.finish(.answered(status), of: request, record)
+        case .failed(let error): events.finish(.failed(error), of: request, error.timesRecord ?? record)
+        case .discarded: events.finish(.left(status), of: request, record)
         }
     }
 }
