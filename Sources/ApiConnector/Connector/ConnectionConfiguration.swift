@@ -21,7 +21,7 @@ public struct ConnectionConfiguration: Sendable {
     /// ``JSONCoding`` sets both encoder and decoder. All calls share the encoder, so change it only before you pass the
     /// configuration to a connection.
     public var encoder: JSONEncoder {
-        get { storage.values.coders.encoder }
+        get { coders.encoder }
         set { change { $0.set(JSONCoders(newValue, $0.coders.decoder)) } }
     }
 
@@ -30,7 +30,7 @@ public struct ConnectionConfiguration: Sendable {
     /// ``JSONCoding`` sets both encoder and decoder. All calls share the decoder, so change it only before you pass the
     /// configuration to a connection.
     public var decoder: JSONDecoder {
-        get { storage.values.coders.decoder }
+        get { coders.decoder }
         set { change { $0.set(JSONCoders($0.coders.encoder, newValue)) } }
     }
 
@@ -77,7 +77,7 @@ public struct ConnectionConfiguration: Sendable {
     /// The source of the time; ``TimeSource/system`` by default.
     public var timeSource: any TimeSource {
         get { timers.timeSource }
-        set { change { $0.timers = TimerQueue.on(newValue) } }
+        set { change { $0.set(TimerQueue.on(newValue)) } }
     }
 
     /// The resolved time limits, which each request gets.
@@ -86,26 +86,61 @@ public struct ConnectionConfiguration: Sendable {
     /// The timers of all calls with this configuration.
     var timers: TimerQueue { storage.values.timers }
 
+    /// The timers, limits and coders, as each request gets them.
+    var requestSettings: RequestSettings { storage.values.requestSettings }
+
     private struct Values: Sendable {
         var headers: HTTPHeaders
         var validation: ResponseValidation
-        var coders: JSONCoders
+        private(set) var coders: JSONCoders
         var hasOwnCoders: Bool
         var maximumBodyByteCount: Int
         var maximumRecordByteCount: Int
-        var timeouts: Timeouts
-        var limits: AttemptLimits
+        private(set) var timeouts: Timeouts
+        private(set) var limits: AttemptLimits
         var redirects: RedirectPolicy
-        var timers: TimerQueue
+        private(set) var timers: TimerQueue
+        private(set) var requestSettings: RequestSettings
+
+        init(
+            headers: HTTPHeaders,
+            validation: ResponseValidation,
+            coders: JSONCoders,
+            hasOwnCoders: Bool,
+            maximumBodyByteCount: Int,
+            maximumRecordByteCount: Int,
+            timeouts: Timeouts,
+            redirects: RedirectPolicy,
+            timers: TimerQueue
+        ) {
+            self.headers = headers
+            self.validation = validation
+            self.coders = coders
+            self.hasOwnCoders = hasOwnCoders
+            self.maximumBodyByteCount = maximumBodyByteCount
+            self.maximumRecordByteCount = maximumRecordByteCount
+            self.timeouts = timeouts
+            self.redirects = redirects
+            self.timers = timers
+            limits = AttemptLimits(timeouts.over(.standard).applied)
+            requestSettings = RequestSettings(timers, limits, coders)
+        }
 
         mutating func set(_ coders: JSONCoders) {
             self.coders = coders
             hasOwnCoders = true
+            requestSettings = RequestSettings(timers, limits, coders)
         }
 
         mutating func set(_ timeouts: Timeouts) {
             self.timeouts = timeouts
             limits = AttemptLimits(timeouts.over(.standard).applied)
+            requestSettings = RequestSettings(timers, limits, coders)
+        }
+
+        mutating func set(_ timers: TimerQueue) {
+            self.timers = timers
+            requestSettings = RequestSettings(timers, limits, coders)
         }
     }
 
@@ -151,7 +186,6 @@ public struct ConnectionConfiguration: Sendable {
                 maximumBodyByteCount: maximumBodyByteCount,
                 maximumRecordByteCount: maximumRecordByteCount,
                 timeouts: timeouts,
-                limits: AttemptLimits(timeouts.over(.standard).applied),
                 redirects: redirects,
                 timers: TimerQueue.on(timeSource)
             )
@@ -167,7 +201,7 @@ public struct ConnectionConfiguration: Sendable {
         if let count = options.maximumRecordByteCount { maximumRecordByteCount = count }
         if let timeouts = options.timeouts { self.timeouts = timeouts.over(self.timeouts) }
         if let redirects = options.redirects { self.redirects = redirects }
-        if let timers = options.timers { change { $0.timers = timers } }
+        if let timers = options.timers { change { $0.set(timers) } }
     }
 
     private mutating func change(_ change: (inout Values) -> Void) {

@@ -69,17 +69,11 @@ public struct ApiRequest: Sendable {
     /// Whether the unchanged request was already checked, so that a transport need not check it again.
     var isKnownSendable = false
 
-    /// The timers of the connection; nil for a request without a connection.
-    var timers: TimerQueue?
-
     /// The history of attempts; nil for the first attempt.
     var history: AttemptHistory?
 
-    /// The storage of ``timeouts``; nil for no limits.
-    var limits: AttemptLimits?
-
-    /// The connection's encoder and decoder; nil for a request without a connection.
-    var coders: JSONCoders?
+    /// The connection's timers, limits and coders; nil for a request without a connection until one of them is set.
+    var settings: RequestSettings?
 
     /// Ends the attempt at a time limit; nil outside of ``withTimeLimits(_:)``.
     var watch: AttemptWatch?

@@ -161,8 +161,7 @@ extension ApiRequest {
     /// Adds the call's time limits and context to a request, because a request that a policy created lacks them.
     fileprivate func joining(_ call: ApiRequest) -> ApiRequest {
         var request = self
-        request.timers = call.timers
-        request.limits = limits ?? call.limits
+        request.settings = RequestSettings(call.timers, limits ?? call.limits, coders)
         request.deadline = deadline ?? call.deadline
         if context?.environment == nil {
             request.context = call.context

@@ -13,9 +13,8 @@ struct RequestBuilder {
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
         let hasType = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
-        let coders = settings.configuration.coders
-        request.coders = coders
-        try request.context?.writeDates(into: &request, with: coders.encoder)
+        request.settings = settings.configuration.requestSettings
+        try request.context?.writeDates(into: &request, with: settings.configuration.encoder)
         mergeHeaders(of: &request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)
@@ -30,8 +29,6 @@ struct RequestBuilder {
         let draftValues = request.values
         request.values = settings.values
         request.values.joinRefreshes(of: draftValues)
-        request.timers = settings.configuration.timers
-        request.limits = settings.configuration.limits
         if let overall = settings.configuration.limits.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall
         }

@@ -83,7 +83,9 @@ import Testing
         Pair("a deadline", shared: true) { $0.deadline = .seconds(100) },
         Pair("upload progress", shared: true) { $0.uploadProgress = UploadProgress() },
         Pair("the priority that is the default", shared: true) { $0.priority = .normal },
-        Pair("the encoder", shared: false) { $0.coders = JSONCoders(JSONEncoder(), JSONDecoder()) },
+        Pair("the encoder", shared: false) {
+            $0.settings = RequestSettings($0.timers, $0.limits, JSONCoders(JSONEncoder(), JSONDecoder()))
+        },
         Pair("the scale of a clock in a struct", shared: false) { $0.timeSource = BorrowedClock(clock: ManualClock()) },
         Pair("the query", shared: false) { $0.url = URL(string: "http://h/a?q=2") ?? $0.url },
         Pair("the path's case", shared: false) { $0.url = URL(string: "http://h/A?q=1") ?? $0.url },
