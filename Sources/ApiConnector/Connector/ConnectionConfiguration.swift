@@ -77,7 +77,7 @@ public struct ConnectionConfiguration: Sendable {
     /// The source of the time; ``TimeSource/system`` by default.
     public var timeSource: any TimeSource {
         get { timers.timeSource }
-        set { change { $0.set(TimerQueue.on(newValue)) } }
+        set { change { $0.timers = TimerQueue.on(newValue) } }
     }
 
     /// The resolved time limits, which each request gets.
@@ -87,69 +87,39 @@ public struct ConnectionConfiguration: Sendable {
     var timers: TimerQueue { storage.values.timers }
 
     /// The timers, limits and coders, as each request gets them.
-    var requestSettings: RequestSettings { storage.values.requestSettings }
+    var requestSettings: RequestSettings { storage.requestSettings }
 
     private struct Values: Sendable {
         var headers: HTTPHeaders
         var validation: ResponseValidation
-        private(set) var coders: JSONCoders
+        var coders: JSONCoders
         var hasOwnCoders: Bool
         var maximumBodyByteCount: Int
         var maximumRecordByteCount: Int
-        private(set) var timeouts: Timeouts
-        private(set) var limits: AttemptLimits
+        var timeouts: Timeouts
+        var limits: AttemptLimits
         var redirects: RedirectPolicy
-        private(set) var timers: TimerQueue
-        private(set) var requestSettings: RequestSettings
-
-        init(
-            headers: HTTPHeaders,
-            validation: ResponseValidation,
-            coders: JSONCoders,
-            hasOwnCoders: Bool,
-            maximumBodyByteCount: Int,
-            maximumRecordByteCount: Int,
-            timeouts: Timeouts,
-            redirects: RedirectPolicy,
-            timers: TimerQueue
-        ) {
-            self.headers = headers
-            self.validation = validation
-            self.coders = coders
-            self.hasOwnCoders = hasOwnCoders
-            self.maximumBodyByteCount = maximumBodyByteCount
-            self.maximumRecordByteCount = maximumRecordByteCount
-            self.timeouts = timeouts
-            self.redirects = redirects
-            self.timers = timers
-            limits = AttemptLimits(timeouts.over(.standard).applied)
-            requestSettings = RequestSettings(timers, limits, coders)
-        }
+        var timers: TimerQueue
 
         mutating func set(_ coders: JSONCoders) {
             self.coders = coders
             hasOwnCoders = true
-            requestSettings = RequestSettings(timers, limits, coders)
         }
 
         mutating func set(_ timeouts: Timeouts) {
             self.timeouts = timeouts
             limits = AttemptLimits(timeouts.over(.standard).applied)
-            requestSettings = RequestSettings(timers, limits, coders)
-        }
-
-        mutating func set(_ timers: TimerQueue) {
-            self.timers = timers
-            requestSettings = RequestSettings(timers, limits, coders)
         }
     }
 
     /// All copies of a configuration share this storage, because every call has a copy and few calls change it.
     private final class Storage: Sendable {
         let values: Values
+        let requestSettings: RequestSettings
 
         init(_ values: Values) {
             self.values = values
+            requestSettings = RequestSettings(values.timers, values.limits, values.coders)
         }
     }
 
@@ -186,6 +156,7 @@ public struct ConnectionConfiguration: Sendable {
                 maximumBodyByteCount: maximumBodyByteCount,
                 maximumRecordByteCount: maximumRecordByteCount,
                 timeouts: timeouts,
+                limits: AttemptLimits(timeouts.over(.standard).applied),
                 redirects: redirects,
                 timers: TimerQueue.on(timeSource)
             )
@@ -201,7 +172,7 @@ public struct ConnectionConfiguration: Sendable {
         if let count = options.maximumRecordByteCount { maximumRecordByteCount = count }
         if let timeouts = options.timeouts { self.timeouts = timeouts.over(self.timeouts) }
         if let redirects = options.redirects { self.redirects = redirects }
-        if let timers = options.timers { change { $0.set(timers) } }
+        if let timers = options.timers { change { $0.timers = timers } }
     }
 
     private mutating func change(_ change: (inout Values) -> Void) {
