@@ -12,8 +12,9 @@ public import ApiConnector
 /// ```
 ///
 /// The answer is the operation's first successful response. Its body is the document's example if the schema accepts
-/// it, otherwise a value generated from the schema. The same seed and request always give the same answer. The backend
-/// has no state. For a stateful fake, use ``FakeCollection``.
+/// it, otherwise a value generated from the schema. An example with an integer of more than 64 bits is not used, unless
+/// the schema's format is `uint64`. The same seed and request always give the same answer. The backend has no state.
+/// For a stateful fake, use ``FakeCollection``.
 ///
 /// A redirect leads to `https://redirected.example.com`. The backend answers a request to that host with some bytes.
 ///

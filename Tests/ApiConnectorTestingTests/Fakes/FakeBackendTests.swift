@@ -171,6 +171,20 @@ struct SchemaValuesTests {
         }
     }
 
+    @Test func anExampleThatNoIntegerOf64BitsCanHoldIsNotUsed() throws {
+        let tooLarge: JSONValue = try #require(JSONValue(document: Data("9223372036854776000".utf8)))
+        for type in [#""integer""#, #"["integer","null"]"#] {
+            let schema = #"{"properties":{"bytes":{"type":\#(type),"example":9223372036854776000}}}"#
+            var values = SchemaValues(checker: SchemaChecker(), random: KeyedRandom(1, ""))
+            let value = values.value(for: try node(schema), examples: [["bytes": tooLarge]])
+            #expect(value.object?["bytes"]?.number?.integer(as: Int64.self) != nil, "\(value)")
+        }
+        for other in [#"{"type":"integer","format":"uint64"}"#, #"{"type":"number"}"#] {
+            var values = SchemaValues(checker: SchemaChecker(), random: KeyedRandom(1, ""))
+            #expect(values.value(for: try node(other), examples: [tooLarge]) == tooLarge)
+        }
+    }
+
     @Test func aDiscriminatorNamesTheAlternative() throws {
         let schema =
             ##"{"oneOf":[{"$ref":"#/$defs/cat"}],"discriminator":{"propertyName":"kind","mapping":{"c":"#/$defs/cat"}},"##

@@ -87,8 +87,7 @@ struct TextValues {
     func describes(_ type: String, _ keyword: String, _ schema: JSONNode?) -> Bool {
         guard let schema else { return false }
         let found = find(schema) { node -> JSONNode? in
-            let isOfType = node.text("type") == type || node["type"]?.value.array?.contains(.string(type)) == true
-            return isOfType || (node["type"] == nil && node[keyword] != nil) ? node : nil
+            node.types.contains(type) || (node["type"] == nil && node[keyword] != nil) ? node : nil
         }
         return found != nil
     }

@@ -56,6 +56,12 @@ struct JSONNode: Sendable {
 
     /// A member that is a string; nil for any other member.
     func text(_ key: String) -> String? { value.object?[key]?.string }
+
+    /// The names in a schema's `type`; empty if it allows every type.
+    var types: [String] {
+        guard let type = value.object?["type"] else { return [] }
+        return type.string.map { [$0] } ?? type.array?.compactMap(\.string) ?? []
+    }
 }
 
 extension [String] {

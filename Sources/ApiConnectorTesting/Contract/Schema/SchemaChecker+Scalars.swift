@@ -30,6 +30,11 @@ extension SchemaChecker {
                 }
             if !isMet { violations.append(step.violation("format", "\(step.shown) is not \(format)")) }
         }
+        if limitsIntegers, step.schema.types.contains("integer"), !step.schema.types.contains("number"),
+            step.schema.text("format") != "uint64", number.integer(as: Int64.self) == nil
+        {
+            violations.append(step.violation("type", "\(step.shown) does not fit into 64 bits"))
+        }
         return violations
     }
 

@@ -30,6 +30,8 @@ struct SchemaChecker {
     var direction: Direction?
     /// Whether a value has to satisfy `format`, which is only an annotation in draft 2020-12.
     var checksFormats = false
+    /// Whether an integer has to fit into 64 bits, as in Swift's `Int`, although no `format` says so.
+    var limitsIntegers = false
     /// Whether violations omit the value, because it is a secret.
     var hidesValues = false
 
@@ -156,14 +158,12 @@ struct SchemaChecker {
 
     private func generalViolations(_ step: Step) -> [SchemaViolation] {
         var violations: [SchemaViolation] = []
-        if let type = step.schema["type"] {
-            let names = type.value.string.map { [$0] } ?? type.value.array?.compactMap(\.string) ?? []
-            if !names.isEmpty, !names.contains(where: { step.value.isOfType($0) }) {
-                let wanted = names.joined(separator: " or ")
-                violations.append(
-                    step.violation("type", "it is \(step.value.typeName), but the schema requires \(wanted)")
-                )
-            }
+        let types = step.schema.types
+        if !types.isEmpty, !types.contains(where: { step.value.isOfType($0) }) {
+            let wanted = types.joined(separator: " or ")
+            violations.append(
+                step.violation("type", "it is \(step.value.typeName), but the schema requires \(wanted)")
+            )
         }
         if let values = step.schema["enum"]?.value.array, !values.contains(step.value) {
             let list = values.prefix(8).map(\.description).joined(separator: ", ") + (values.count > 8 ? ", …" : "")

@@ -114,8 +114,8 @@ struct MergedSchema {
     }
 
     private mutating func mergeGeneral(_ schema: JSONNode, _ object: [String: JSONValue]) {
-        if let type = object["type"] {
-            var names = Set(type.string.map { [$0] } ?? type.array?.compactMap(\.string) ?? [])
+        if !schema.types.isEmpty {
+            var names = Set(schema.types)
             if let types {
                 if types.contains("number"), names.contains("integer") { names.insert("number") }
                 names.formIntersection(types)

@@ -9,6 +9,10 @@ import ApiConnector
 /// The same seed always gives the same values.
 struct SchemaValues {
     let checker: SchemaChecker
+    /// Accepts an example only if clients can decode it.
+    ///
+    /// Tools that know only `Double` write 9223372036854776000 for the largest integer of 64 bits.
+    private let exampleChecker: SchemaChecker
     var random: KeyedRandom
 
     /// From this depth on, optional members and elements are left out.
@@ -17,6 +21,9 @@ struct SchemaValues {
 
     init(checker: SchemaChecker, random: KeyedRandom) {
         self.checker = checker
+        var exampleChecker = checker
+        exampleChecker.limitsIntegers = true
+        self.exampleChecker = exampleChecker
         self.random = random
     }
 
@@ -25,7 +32,9 @@ struct SchemaValues {
     /// If no attempt makes a value that the schema accepts, the last attempt is returned.
     mutating func value(for schema: JSONNode?, examples: [JSONValue] = []) -> JSONValue {
         guard let schema else { return examples.first ?? .object([:]) }
-        if let example = examples.first(where: { checker.accepts($0, schema) }) { return example }
+        if let example = examples.first(where: { exampleChecker.accepts($0, schema) }) {
+            return example
+        }
         var last = JSONValue.null
         for attempt in 0..<8 {
             last = value([schema], depth: 0, attempt: attempt)
@@ -40,7 +49,7 @@ struct SchemaValues {
         let merged = MergedSchema(schemas, checker, choice: attempt, isDeep: depth >= Self.fullDepth)
         if let only = merged.constant { return only }
         if let values = merged.allowed, !values.isEmpty { return pick(values) }
-        if attempt < 4, let example = merged.example, schemas.allSatisfy({ checker.accepts(example, $0) }) {
+        if attempt < 4, let example = merged.example, schemas.allSatisfy({ exampleChecker.accepts(example, $0) }) {
             return example
         }
         switch merged.type {
