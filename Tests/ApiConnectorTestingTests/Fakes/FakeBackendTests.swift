@@ -185,6 +185,17 @@ struct SchemaValuesTests {
         }
     }
 
+    @Test func aDiscriminatorNamesTheAlternativeAlsoIfItsSchemaListsAllNames() throws {
+        let schema =
+            ##"{"anyOf":[{"$ref":"#/$defs/cat"},{"$ref":"#/$defs/dog"}],"discriminator":{"propertyName":"kind","##
+            + ##""mapping":{"c":"#/$defs/cat","d":"#/$defs/dog"}},"$defs":{"cat":{"required":["kind"],"##
+            + ##""properties":{"kind":{"enum":["d","c"]}}},"dog":{"allOf":[{"$ref":"#/$defs/cat"}],"required":["x"]}}}"##
+        for seed: UInt64 in 0..<20 {
+            var values = SchemaValues(checker: SchemaChecker(), random: KeyedRandom(seed, ""))
+            #expect(values.value(for: try node(schema)) == ["kind": "c"])
+        }
+    }
+
     @Test func aDiscriminatorNamesTheAlternative() throws {
         let schema =
             ##"{"oneOf":[{"$ref":"#/$defs/cat"}],"discriminator":{"propertyName":"kind","mapping":{"c":"#/$defs/cat"}},"##

@@ -104,13 +104,16 @@ struct MergedSchema {
     private mutating func force(_ part: JSONNode, _ discriminator: JSONNode?) {
         guard let name = discriminator?.text("propertyName"), let reference = part.text("$ref") else { return }
         let last = reference.split(separator: "/").last.map(String.init) ?? ""
-        let mapped = (discriminator?["mapping"]?.members ?? []).first {
+        let mapped = (discriminator?["mapping"]?.members ?? []).filter {
             $0.node.value.string == reference || $0.node.value.string == last
         }
+        let names = mapped.isEmpty ? [last] : mapped.map(\.key)
         // If the alternative's own schema fixes the value, it takes precedence.
         let own = part.resolved?["properties"]?[name]?.resolved
-        guard own?["const"] == nil, own?["enum"] == nil else { return }
-        forced[name] = .string(mapped?.key ?? last)
+        guard own?["const"] == nil else { return }
+        let values = own?["enum"]?.value.array
+        let allowed = names.map(JSONValue.string).first { values?.contains($0) ?? true }
+        if let allowed { forced[name] = allowed }
     }
 
     private mutating func mergeGeneral(_ schema: JSONNode, _ object: [String: JSONValue]) {
