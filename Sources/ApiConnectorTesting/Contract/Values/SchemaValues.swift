@@ -9,10 +9,6 @@ import ApiConnector
 /// The same seed always gives the same values.
 struct SchemaValues {
     let checker: SchemaChecker
-    /// Accepts an example only if clients can decode it.
-    ///
-    /// Tools that know only `Double` write 9223372036854776000 for the largest integer of 64 bits.
-    private let exampleChecker: SchemaChecker
     var random: KeyedRandom
 
     /// From this depth on, optional members and elements are left out.
@@ -21,10 +17,16 @@ struct SchemaValues {
 
     init(checker: SchemaChecker, random: KeyedRandom) {
         self.checker = checker
-        var exampleChecker = checker
-        exampleChecker.limitsIntegers = true
-        self.exampleChecker = exampleChecker
         self.random = random
+    }
+
+    /// Accepts an example only if clients can decode it.
+    ///
+    /// Tools that know only `Double` write 9223372036854776000 for the largest integer of 64 bits.
+    private var exampleChecker: SchemaChecker {
+        var checker = checker
+        checker.limitsIntegers = true
+        return checker
     }
 
     /// A value for a schema: its example if the schema accepts it, otherwise a generated value.
@@ -32,9 +34,7 @@ struct SchemaValues {
     /// If no attempt makes a value that the schema accepts, the last attempt is returned.
     mutating func value(for schema: JSONNode?, examples: [JSONValue] = []) -> JSONValue {
         guard let schema else { return examples.first ?? .object([:]) }
-        if let example = examples.first(where: { exampleChecker.accepts($0, schema) }) {
-            return example
-        }
+        if let example = examples.first(where: { exampleChecker.accepts($0, schema) }) { return example }
         var last = JSONValue.null
         for attempt in 0..<8 {
             last = value([schema], depth: 0, attempt: attempt)
