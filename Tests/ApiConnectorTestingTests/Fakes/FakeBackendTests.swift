@@ -196,6 +196,38 @@ struct SchemaValuesTests {
         }
     }
 
+    @Test(arguments: [
+        #"{"type":"array","maxItems":-1}"#, #"{"enum":[null,null]}"#, #"{"pattern":"a{-1}"}"#,
+        #"{"pattern":"a{0,-1}"}"#, #"{"pattern":"a{2,1}"}"#,
+        #"{"type":"integer","minimum":5e18,"multipleOf":5000000000000000000}"#,
+        #"{"type":"integer","minimum":-1e19,"maximum":1e19,"multipleOf":9223372036854775807}"#,
+        #"{"type":"object","minProperties":1000000000,"additionalProperties":{"type":"integer"}}"#,
+        #"{"type":"string","pattern":"((a{1000}){1000}){1000}"}"#, #"{"type":"string","pattern":"a{1000000000}"}"#,
+        #"{"type":"string","minLength":1e300,"maxLength":-1}"#,
+        #"{"minItems":1000,"items":{"minItems":1000,"items":{"minItems":1000,"items":{"type":"integer"}}}}"#,
+    ])
+    func aHostileSchemaEndsWithAValue(_ schema: String) throws {
+        var values = SchemaValues(checker: SchemaChecker(checksFormats: true), random: KeyedRandom(1, schema))
+        _ = values.value(for: try node(schema))
+    }
+
+    @Test func aPatternWithManyGroupsDoesNotExhaustTheStack() throws {
+        let groups = String(repeating: "(", count: 100_000) + "a"
+        var random = KeyedRandom(1, "")
+        #expect(PatternText.text(for: groups, minimum: 0, using: &random).count < 10)
+    }
+
+    @Test func alternativesThatContainEachOtherEndWithAValue() throws {
+        let schema =
+            ##"{"$ref":"#/$defs/filter","$defs":{"filter":{"oneOf":[{"$ref":"#/$defs/and"},{"$ref":"#/$defs/leaf"}]},"##
+            + ##""and":{"required":["left","right"],"properties":{"left":{"$ref":"#/$defs/filter"},"##
+            + ##""right":{"$ref":"#/$defs/filter"}}},"leaf":{"required":["value"],"properties":{"value":{"type":"integer"}},"##
+            + ##""additionalProperties":false}}}"##
+        var values = SchemaValues(checker: SchemaChecker(), random: KeyedRandom(1, ""))
+        let node = try node(schema)
+        #expect(values.checker.accepts(values.value(for: node), node))
+    }
+
     @Test func aDiscriminatorNamesTheAlternative() throws {
         let schema =
             ##"{"oneOf":[{"$ref":"#/$defs/cat"}],"discriminator":{"propertyName":"kind","mapping":{"c":"#/$defs/cat"}},"##

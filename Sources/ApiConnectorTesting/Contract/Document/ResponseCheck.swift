@@ -55,7 +55,9 @@ struct ResponseCheck {
             }
             guard let schema = parameter.schema else { return [] }
             let value = ParameterReader(parameter: parameter, values: values).value(of: text, isEncoded: false)
-            return values.checker.violations(of: value, against: schema).map {
+            var checker = values.checker
+            checker.hidesValues = parameter.isSecret
+            return checker.violations(of: value, against: schema).map {
                 ContractViolation(parameter.subject, $0)
             }
         }

@@ -97,12 +97,24 @@ struct TextValues {
         schema.flatMap { find($0) { $0.text("format") == "binary" ? $0 : nil } } != nil
     }
 
-    private func find(_ schema: JSONNode, depth: Int = 0, _ pick: (JSONNode) -> JSONNode?) -> JSONNode? {
-        guard depth < 16, let schema = schema.resolved else { return nil }
-        if let found = pick(schema) { return found }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            for part in schema[keyword]?.elements ?? [] {
-                if let found = find(part, depth: depth + 1, pick) { return found }
+    private func find(_ schema: JSONNode, _ pick: (JSONNode) -> JSONNode?) -> JSONNode? {
+        var visited: Set<String> = []
+        return find(schema, depth: 0, &visited, pick)
+    }
+
+    private func find(
+        _ schema: JSONNode,
+        depth: Int,
+        _ visited: inout Set<String>,
+        _ pick: (JSONNode) -> JSONNode?
+    ) -> JSONNode? {
+        // The keywords beside a `$ref` come first.
+        for node in schema.references where depth < 32 && visited.insert(node.pointer).inserted {
+            if let found = pick(node) { return found }
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                for part in node[keyword]?.elements ?? [] {
+                    if let found = find(part, depth: depth + 1, &visited, pick) { return found }
+                }
             }
         }
         return nil

@@ -60,15 +60,37 @@ extension SchemaChecker {
 extension SchemaChecker.Step {
     /// The violation for a value that no alternative matches, with the violation of the nearest alternative.
     fileprivate func unmet(_ keyword: String, _ outcomes: [SchemaChecker.Outcome]) -> SchemaViolation {
-        // The nearest alternative is the one whose violation is deepest in the value.
-        let nearest = outcomes.compactMap(\.violations.first).max { left, right in
-            left.value.split(separator: "/").count < right.value.split(separator: "/").count
-        }
+        let alternatives = schema[keyword]?.elements ?? []
+        let tagged = zip(alternatives, outcomes).first { isTagged($0.0) }?.1
+        let nearest = (tagged ?? outcomes.max { rank(of: $0) < rank(of: $1) })?.violations.first
         guard let nearest else { return violation(keyword, "no alternative matches") }
         let place = nearest.value == path.pointer ? "" : "at \(nearest.value) "
         return violation(
             keyword,
             "no alternative matches; in the nearest one, \(place)\(nearest.sentence) (\(nearest.schema))"
         )
+    }
+
+    /// Whether the value's discriminator names an alternative.
+    private func isTagged(_ alternative: JSONNode) -> Bool {
+        guard let discriminator = schema["discriminator"], let name = discriminator.text("propertyName"),
+            let tag = value.object?[name]?.string, let reference = alternative.text("$ref")
+        else { return false }
+        let wanted = discriminator["mapping"]?.text(tag) ?? tag
+        return reference == wanted || reference.split(separator: "/").last.map(String.init) == wanted
+    }
+
+    /// How near an alternative is, as numbers of which the first ones count most.
+    ///
+    /// An alternative of another type, or with another constant in a member, is not meant. Among the others, the
+    /// nearest one has the fewest violations, and then the deepest one.
+    private func rank(of outcome: SchemaChecker.Outcome) -> (Int, Int, Int) {
+        func depth(_ violation: SchemaViolation) -> Int { violation.value.split(separator: "/").count }
+        let isMeant = !outcome.violations.contains { violation in
+            let keyword = violation.schema.split(separator: "/").last
+            return (keyword == "type" && depth(violation) == path.count)
+                || ((keyword == "const" || keyword == "enum") && depth(violation) <= path.count + 1)
+        }
+        return (isMeant ? 1 : 0, -outcome.violations.count, outcome.violations.map(depth).max() ?? 0)
     }
 }

@@ -74,7 +74,7 @@ extension JSONNumber {
     }
 
     fileprivate func isMultiple(of other: JSONNumber) -> Bool {
-        if let left = integer(as: Int64.self), let right = other.integer(as: Int64.self), right != 0 {
+        if let left = integer(as: Int64.self), let right = other.integer(as: Int64.self), right > 0 {
             return left % right == 0
         }
         if let left = decimal, let right = other.decimal, right != 0, left.magnitude < 1e18, right.magnitude > 1e-18 {

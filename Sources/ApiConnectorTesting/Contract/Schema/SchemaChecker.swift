@@ -34,13 +34,23 @@ struct SchemaChecker {
     var limitsIntegers = false
     /// Whether violations omit the value, because it is a secret.
     var hidesValues = false
+    /// The largest number of schemas that are checked for one value; with more, the value has a violation.
+    ///
+    /// Nested alternatives can double the number at each level.
+    var maximumCount = 2_000_000
 
     /// The deepest nesting of values and schemas that is checked, so that a check does not exhaust the stack.
     static let maximumDepth = 256
 
     /// The keywords that a value does not satisfy; empty for a value that fits.
     func violations(of value: JSONValue, against schema: JSONNode, at path: [String] = []) -> [SchemaViolation] {
-        check(value, at: path, against: schema, Trail()).violations
+        let run = Run()
+        let violations = check(value, at: path, against: schema, Trail(run: run)).violations
+        guard run.count <= maximumCount else {
+            let sentence = "the schema has too many combinations of alternatives to check the value"
+            return [SchemaViolation(schema: schema.pointer, value: path.pointer, sentence: sentence)]
+        }
+        return violations
     }
 
     func accepts(_ value: JSONValue, _ schema: JSONNode) -> Bool {
@@ -49,20 +59,42 @@ struct SchemaChecker {
 
     /// The steps by which a check has reached its schema.
     struct Trail {
+        let run: Run
         var depth = 0
         /// The references that were followed since the check of this value began.
         var references: [String] = []
 
         /// The trail to another schema for the same value.
-        var beside: Trail { Trail(depth: depth + 1, references: references) }
+        var beside: Trail { Trail(run: run, depth: depth + 1, references: references) }
 
         /// The trail to a value within the value.
-        var inside: Trail { Trail(depth: depth + 1) }
+        var inside: Trail { Trail(run: run, depth: depth + 1) }
 
         /// The trail through a reference; nil if it was already followed for the same value.
         func following(_ pointer: String) -> Trail? {
-            references.contains(pointer) ? nil : Trail(depth: depth + 1, references: references + [pointer])
+            if references.contains(pointer) { return nil }
+            return Trail(run: run, depth: depth + 1, references: references + [pointer])
         }
+    }
+
+    /// The check of one whole value.
+    final class Run {
+        struct Key: Hashable {
+            let schema: String
+            let value: [String]
+        }
+
+        /// The number of schemas that were checked so far.
+        var count = 0
+        /// The number of references that were not followed, because they led back to a schema of the same value.
+        var cycleCount = 0
+        /// The results of references, so that nested alternatives do not check the same part again and again.
+        ///
+        /// Only a long check keeps results.
+        var outcomes: [Key: Outcome] = [:]
+
+        static let shortCount = 5_000
+        static let maximumOutcomeCount = 100_000
     }
 
     /// The result of checking one value against one schema.
@@ -97,10 +129,13 @@ struct SchemaChecker {
         let hidesValue: Bool
 
         /// The value in a sentence: the value itself if it is short and not a secret; otherwise its type.
+        ///
+        /// An array or an object may contain a secret.
         var shown: String {
-            guard !hidesValue, !path.contains(where: { Redactor.standard.isSecret(field: $0) }) else {
-                return value.typeName
-            }
+            let isSecret =
+                hidesValue || schema.text("format") == "password"
+                || path.contains { Redactor.standard.isSecret(field: $0) }
+            guard !isSecret, value.array == nil, value.object == nil else { return value.typeName }
             let text = value.description
             return text.count <= 40 ? text : value.typeName
         }
@@ -123,6 +158,8 @@ struct SchemaChecker {
         guard trail.depth < Self.maximumDepth else {
             return failed("the value and its schema are nested deeper than \(Self.maximumDepth) levels")
         }
+        trail.run.count += 1
+        guard trail.run.count <= maximumCount else { return Outcome() }
         let step = Step(value: value, path: path, schema: schema, trail: trail, hidesValue: hidesValues)
         var outcome = Outcome()
         if schema.value.object?["$ref"]?.string != nil {
@@ -148,10 +185,19 @@ struct SchemaChecker {
         guard let target = step.schema.document.target(of: reference) else {
             return Outcome(violations: [step.violation("$ref", "the schema \(reference) is not in the document")])
         }
+        let run = step.trail.run
         guard let trail = step.trail.following(target.pointer) else {
+            run.cycleCount += 1
             return Outcome(violations: [step.violation("$ref", "the schema \(reference) refers only to itself")])
         }
-        return check(step.value, at: step.path, against: target, trail)
+        guard run.count > Run.shortCount else { return check(step.value, at: step.path, against: target, trail) }
+        let key = Run.Key(schema: target.pointer, value: step.path)
+        if let known = run.outcomes[key] { return known }
+        let cycleCount = run.cycleCount
+        let outcome = check(step.value, at: step.path, against: target, trail)
+        // If the check met a schema that it was within, the result depends on where the check began.
+        if run.cycleCount == cycleCount, run.outcomes.count < Run.maximumOutcomeCount { run.outcomes[key] = outcome }
+        return outcome
     }
 
     // MARK: - Any value

@@ -25,6 +25,8 @@ struct MergedSchema {
     private(set) var excludesHighest = false
 
     private var types: Set<String>?
+    /// The pointers of the schemas that references lead to.
+    private var included: Set<String> = []
     private var numbers: [String: Double] = [:]
     private let dialect: SchemaChecker.Dialect
     private let choice: Int
@@ -65,7 +67,10 @@ struct MergedSchema {
     private mutating func merge(_ schema: JSONNode, depth: Int) {
         guard depth < 32, let object = schema.value.object else { return }
         if let reference = object["$ref"]?.string {
-            if let target = schema.document.target(of: reference) { merge(target, depth: depth + 1) }
+            // A schema that many parts include is merged once.
+            if let target = schema.document.target(of: reference), included.insert(target.pointer).inserted {
+                merge(target, depth: depth + 1)
+            }
             if dialect == .openAPI30 { return }
         }
         mergeGeneral(schema, object)

@@ -10,6 +10,10 @@ struct PatternText {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private let minimum: Int
+    /// The number of groups around the current part.
+    private var depth = 0
+    /// The number of parts that may still be written, so that nested quantifiers end.
+    private var budget = 20_000
 
     /// A text that matches a pattern: a short one, or a longer one if it has to have at least `minimum` scalars.
     static func text(for pattern: String, minimum: Int, using random: inout KeyedRandom) -> String {
@@ -51,7 +55,7 @@ struct PatternText {
             let needed = high > 1 ? max(minimum - text.unicodeScalars.count, 0) : 0
             let count = min(max(low, low == 0 ? random.next(below: 2) : low, min(needed, 10_000)), high)
             let next = index
-            for number in 0..<count {
+            for number in 0..<count where budget > 0 {
                 if number == 0 {
                     text += first
                 } else {
@@ -72,14 +76,17 @@ struct PatternText {
         guard current == "{", let close = scalars[index...].firstIndex(of: "}") else { return nil }
         let body = String(String.UnicodeScalarView(scalars[(index + 1)..<close]))
         let parts = body.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-        guard let low = parts.first ?? nil else { return nil }
+        guard let first = parts.first, let low = first, low >= 0 else { return nil }
+        let high = parts.count == 1 ? low : parts[1] ?? .max
+        guard high >= low else { return nil }
         index = close + 1
-        return (low, parts.count == 1 ? low : parts[1] ?? .max)
+        return (low, high)
     }
 
     private mutating func atom(_ random: inout KeyedRandom) -> String {
         guard let scalar = current else { return "" }
         index += 1
+        budget -= 1
         switch scalar {
         case "^", "$": return ""
         case ".": return "a"
@@ -91,6 +98,12 @@ struct PatternText {
     }
 
     private mutating func group(_ random: inout KeyedRandom) -> String {
+        guard depth < 100 else {
+            index = scalars.count
+            return ""
+        }
+        depth += 1
+        defer { depth -= 1 }
         var isAssertion = false
         if take("?") {
             if !take(":") {

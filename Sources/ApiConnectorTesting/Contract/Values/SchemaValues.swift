@@ -14,6 +14,11 @@ struct SchemaValues {
     /// From this depth on, optional members and elements are left out.
     private static let fullDepth = 3
     private static let maximumDepth = 24
+    /// The largest number of values in a generated value.
+    private static let maximumCount = 5_000
+
+    /// The number of values that may still be generated in this attempt.
+    private var budget = 0
 
     init(checker: SchemaChecker, random: KeyedRandom) {
         self.checker = checker
@@ -37,6 +42,7 @@ struct SchemaValues {
         if let example = examples.first(where: { exampleChecker.accepts($0, schema) }) { return example }
         var last = JSONValue.null
         for attempt in 0..<8 {
+            budget = Self.maximumCount
             last = value([schema], depth: 0, attempt: attempt)
             if checker.accepts(last, schema) { return last }
         }
@@ -45,7 +51,8 @@ struct SchemaValues {
 
     /// A value that satisfies several schemas at the same time.
     private mutating func value(_ schemas: [JSONNode], depth: Int, attempt: Int) -> JSONValue {
-        guard depth < Self.maximumDepth else { return .null }
+        guard depth < Self.maximumDepth, budget > 0 else { return .null }
+        budget -= 1
         let merged = MergedSchema(schemas, checker, choice: attempt, isDeep: depth >= Self.fullDepth)
         if let only = merged.constant { return only }
         if let values = merged.allowed, !values.isEmpty { return pick(values) }
@@ -64,8 +71,8 @@ struct SchemaValues {
     }
 
     private mutating func pick(_ values: [JSONValue]) -> JSONValue {
-        let values = values.count > 1 ? values.filter { !$0.isNull } : values
-        return values[random.next(below: values.count)]
+        let others = values.filter { !$0.isNull }
+        return others.isEmpty ? .null : others[random.next(below: others.count)]
     }
 
     // MARK: - Containers
@@ -84,9 +91,12 @@ struct SchemaValues {
             members[key] = merged.additional.map { value([$0], depth: depth + 1, attempt: attempt) } ?? .string("value")
         }
         for (key, value) in merged.forced { members[key] = value }
-        let wanted = max(
-            merged.count("minProperties") ?? 0,
-            merged.properties.isEmpty && merged.additional != nil ? 1 : 0
+        let wanted = min(
+            max(
+                merged.count("minProperties") ?? 0,
+                merged.properties.isEmpty && merged.additional != nil ? 1 : 0
+            ),
+            1_000
         )
         guard depth < Self.fullDepth || merged.count("minProperties") != nil else { return .object(members) }
         for number in 1...max(wanted, 1) where members.count < wanted {
@@ -101,7 +111,7 @@ struct SchemaValues {
         for schema in merged.prefix { elements.append(value([schema], depth: depth + 1, attempt: attempt)) }
         let minimum = merged.count("minItems") ?? 0
         let maximum = merged.count("maxItems") ?? .max
-        let wanted = min(max(minimum, depth < Self.fullDepth ? 1 : 0), maximum, 1_000)
+        let wanted = max(min(max(minimum, depth < Self.fullDepth ? 1 : 0), maximum, 1_000), 0)
         for number in 0..<(wanted * 4) where elements.count < wanted {
             let element =
                 merged.items.isEmpty
@@ -123,8 +133,11 @@ struct SchemaValues {
         var number = Int64(exactly: start) ?? 1
         if end > start { number += Int64(random.next(below: Int(end - start) + 1)) }
         if let step = merged.number("multipleOf").flatMap({ Int64(exactly: $0) }), step > 0 {
-            number = (number + step - 1) / step * step
-            if Double(number) > high ?? .infinity { number -= step }
+            // The next multiple, or the one before it if the next one is too large.
+            let rest = number % step
+            let before = number - rest
+            let (next, isTooLarge) = before.addingReportingOverflow(rest > 0 ? step : 0)
+            number = isTooLarge || Double(next) > high ?? .infinity ? before : next
         }
         return number
     }

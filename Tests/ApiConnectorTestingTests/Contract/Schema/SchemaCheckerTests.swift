@@ -147,6 +147,34 @@ struct SchemaCheckerTests {
         }
     }
 
+    @Test func alternativesThatDoubleTheWorkAtEachLevelAreCheckedOnce() throws {
+        let levels = (0..<100).map { level in
+            let next = ##"{"$ref":"#/$defs/a\##(level + 1)"}"##
+            return ##""a\##(level)":{"anyOf":[\##(next),\##(next)]}"##
+        }
+        let schema = ##"{"$ref":"#/$defs/a0","$defs":{\##(levels.joined(separator: ",")),"a100":false}}"##
+        let found = try violations(of: "1", schema)
+        #expect(found.count == 1)
+        #expect(found.first?.sentence.contains("too many") == false)
+        var checker = SchemaChecker()
+        checker.maximumCount = 1_000
+        let first = try violations(of: "1", schema, checker)
+        #expect(first.map(\.sentence) == ["the schema has too many combinations of alternatives to check the value"])
+    }
+
+    @Test func aResultWithinACycleIsNotUsedOutsideOfIt() throws {
+        // The array makes the check long, so that results are kept.
+        let schema =
+            ##"{"type":"array","items":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]},"$defs":{"##
+            + ##""a":{"anyOf":[{"$ref":"#/$defs/b"},{"type":"integer"}]},"b":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"string"}]}}}"##
+        let value = "[" + (0..<2_000).map { "\($0)" }.joined(separator: ",") + "]"
+        #expect(try violations(of: value, schema).isEmpty)
+    }
+
+    @Test func theSmallestIntegerIsAMultipleOfANegativeNumber() throws {
+        #expect(try violations(of: "-9223372036854775808", #"{"multipleOf":-1}"#).isEmpty)
+    }
+
     @Test func aViolationNamesBothPlaces() throws {
         let schema = ##"{"properties":{"a/b":{"items":{"$ref":"#/$defs/x~y"}}},"$defs":{"x~y":{"type":"string"}}}"##
             .replacing("#/$defs/x~y", with: "#/$defs/x~0y")
@@ -169,6 +197,37 @@ struct SchemaCheckerTests {
             try violations(of: #"{"a":{"b":1}}"#, schema).map(\.sentence) == [
                 "no alternative matches; in the nearest one, at /a/b it is an integer, but the schema requires string "
                     + "(#/oneOf/1/properties/a/properties/b/type)"
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        // The discriminator names an alternative, by its name or by its mapping.
+        (
+            ##"{"kind":"cat","a":{"b":1},"lives":"9"}"##,
+            ##"{"oneOf":[{"$ref":"#/dog"},{"$ref":"#/cat"}],"discriminator":{"propertyName":"kind"}"##
+        ),
+        (
+            ##"{"kind":"c","a":{"b":1},"lives":"9"}"##,
+            ##"{"oneOf":[{"$ref":"#/dog"},{"$ref":"#/cat"}],"##
+                + ##""discriminator":{"propertyName":"kind","mapping":{"c":"#/cat"}}"##
+        ),
+        // A constant in a member excludes the other alternative.
+        (
+            ##"{"kind":"cat","a":{"b":1},"lives":"9"}"##,
+            ##"{"anyOf":[{"$ref":"#/cat"},{"allOf":[{"$ref":"#/dog"}],"properties":{"kind":{"const":"dog"}}}]"##
+        ),
+        // The second alternative has more violations.
+        (##"{"lives":"9"}"##, ##"{"anyOf":[{"$ref":"#/cat"},{"required":["x","y"]}]"##),
+    ])
+    func theAlternativeThatIsMeantIsTheNearest(_ value: String, _ alternatives: String) throws {
+        let schema =
+            alternatives + ##","cat":{"properties":{"lives":{"type":"integer"}}},"##
+            + ##""dog":{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}}"##
+        #expect(
+            try violations(of: value, schema).map(\.sentence) == [
+                "no alternative matches; in the nearest one, at /lives it is a string, but the schema requires integer "
+                    + "(#/cat/properties/lives/type)"
             ]
         )
     }
