@@ -51,16 +51,33 @@ public struct OutputFolder {
             guard let data = try? Data(contentsOf: url(file.name)), !data.starts(with: Self.mark) else { continue }
             throw DocumentError("\(file.name): this file was not generated, so it is not replaced; move or remove it")
         }
-        let leftovers = leftovers(besides: Set(files.map(\.name)))
-        for file in files where (try? Data(contentsOf: url(file.name))) != Data(file.text.utf8) {
-            let url = url(file.name)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
-            try Data(file.text.utf8).write(to: url)
+        // Before anything is written: on a system that ignores case, a leftover can be a new file with another case.
+        for name in leftovers(besides: Set(files.map(\.name))) {
+            try changing(name) { try FileManager.default.removeItem(at: url(name)) }
         }
-        for name in leftovers { try FileManager.default.removeItem(at: url(name)) }
-        try Self.list(of: files).write(to: url(Self.listName))
+        // The list comes before the files. If a file cannot be written, the next run still knows all of them.
+        for (name, data) in [(Self.listName, Self.list(of: files))] + files.map({ ($0.name, Data($0.text.utf8)) })
+        where (try? Data(contentsOf: url(name))) != data {
+            try changing(name) {
+                let url = url(name)
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
+                try data.write(to: url)
+            }
+        }
+    }
+
+    /// Changes a file; an error names the file and the reason.
+    private func changing(_ name: String, _ change: () throws -> Void) throws(DocumentError) {
+        do {
+            try change()
+        } catch {
+            let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            let code = underlying.flatMap { POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: $0.code)) }
+            let reason = code.map { POSIXError($0).localizedDescription } ?? error.localizedDescription
+            throw DocumentError("\(url(name).path(percentEncoded: false)) cannot be written: \(reason)")
+        }
     }
 }

@@ -61,6 +61,17 @@ import Testing
         }
     }
 
+    @Test func aFileThatCannotBeWrittenIsNamedWithTheReason() throws {
+        try withFolder { url in
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try Data("mine".utf8).write(to: url.appending(component: "Models"))
+            let error = #expect(throws: DocumentError.self) { try OutputFolder(url).write([file("Models/A.swift")]) }
+            let text = try #require(error?.description)
+            #expect(text.contains("Models/A.swift cannot be written: "))
+            #expect(!text.contains("Error Domain"))
+        }
+    }
+
     @Test func aFileThatWasNotGeneratedIsNotReplaced() throws {
         try withFolder { url in
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
