@@ -102,6 +102,13 @@ public struct Configuration: Sendable {
     /// The ids of the operations that are generated; empty, the default, means all.
     public var operations: Set<String> = []
 
+    /// Whether the names of operations, tags, paths and models that the document does not have are ignored; false by
+    /// default.
+    ///
+    /// ``Interface/changes(to:)`` needs this for a newer document, which may not have them any more. It is not in the
+    /// configuration file.
+    public var ignoresUnknownNames = false
+
     /// New names: of functions by operation id, and of models by the name of their schema.
     public var renames: [String: String] = [:]
 

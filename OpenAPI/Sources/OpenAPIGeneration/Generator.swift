@@ -76,6 +76,7 @@ public struct Generator {
 
     /// Refuses a selection that matches nothing.
     private func checkSelection(of operations: [Operation]) throws(DocumentError) {
+        if configuration.ignoresUnknownNames { return }
         let tags = Set(operations.flatMap(\.tags))
         let ids = Set(operations.map { $0.id ?? $0.title })
         var unknown = configuration.tags.subtracting(tags).map { "no operation has the tag \(quoted($0))" }
@@ -121,6 +122,7 @@ public struct Generator {
         let apiName = configuration.name ?? Self.name(of: documents.root)
         let selected = operations.filter { configuration.selects($0) }
         let isPart = selected.count < operations.count
+        for warning in selected.flatMap(\.warnings) { warnings.add(warning) }
         // The warnings are only those of the selected operations.
         if isPart {
             let schemas = SchemaReader(documents, warnings)
@@ -245,7 +247,8 @@ public struct Generator {
             plan.routers,
             plan.schemas.declarations,
             assembly.routerWriter,
-            assembly.modelWriter
+            assembly.modelWriter,
+            ServerWriter(configuration: configuration, specification: plan.specification, apiName: plan.apiName)
         )
     }
 
@@ -272,7 +275,7 @@ public struct Generator {
         "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "TextValue",
         "DecimalText",
         "FormFile", "FormParts", "FormValue", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped",
-        "RawValue",
+        "RawValue", "EnvironmentType", "EnvelopeType", "PathType", "QueryType", "MethodType", "HeadersType", "BodyType",
     ]
 
     /// The API's name: the document's title without words such as "API".

@@ -57,13 +57,18 @@ struct DocumentOptions: ParsableArguments {
     )
     var access: OpenAPIGeneration.Configuration.Access?
 
-    @Option(parsing: .upToNextOption, help: "Generates only operations with these tags.")
+    // Each option takes one value: an option that takes several would also take the document after it.
+    @Option(help: ArgumentHelp("Generates only operations with this tag; can be repeated.", valueName: "tag"))
     var tags: [String] = []
 
-    @Option(parsing: .upToNextOption, help: "Generates only operations whose path starts with one of these.")
+    @Option(
+        help: ArgumentHelp("Generates only operations whose path starts like this; can be repeated.", valueName: "path")
+    )
     var paths: [String] = []
 
-    @Option(parsing: .upToNextOption, help: "Generates only these operations, by operationId.")
+    @Option(
+        help: ArgumentHelp("Generates only this operation, by operationId; can be repeated.", valueName: "operation")
+    )
     var operations: [String] = []
 
     @OptionGroup var limits: LimitOptions
@@ -81,7 +86,7 @@ struct DocumentOptions: ParsableArguments {
         try generator(of: document)
     }
 
-    fileprivate func generator(of document: String) throws -> Generator {
+    fileprivate func generator(of document: String, ignoringUnknownNames ignores: Bool = false) throws -> Generator {
         var configuration = OpenAPIGeneration.Configuration()
         if let config { configuration = try OpenAPIGeneration.Configuration(contentsOf: URL(filePath: config)) }
         if let name { configuration.name = name }
@@ -89,6 +94,7 @@ struct DocumentOptions: ParsableArguments {
         configuration.tags.formUnion(tags)
         configuration.paths += paths
         configuration.operations.formUnion(operations)
+        configuration.ignoresUnknownNames = ignores
         let showsProgress = progress ?? isTerminal
         let file = URL(filePath: document)
         return try Generator(contentsOf: file, configuration: configuration, limits: limits.values) {
@@ -154,7 +160,7 @@ struct List: ParsableCommand {
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compares two documents: prints the changes that callers see, breaking changes first.",
-        discussion: "Exits with status 1 if a change breaks callers."
+        discussion: "Exits with status 1 if a change breaks callers, and with 2 if the documents cannot be compared."
     )
 
     @OptionGroup var options: DocumentOptions
@@ -163,9 +169,16 @@ struct Diff: ParsableCommand {
     var newer: String
 
     func run() throws {
-        let changes = try options.showingProgress {
-            let old = try options.generator().interface()
-            return try old.changes(to: options.generator(of: newer).interface())
+        let changes: [Interface.Change]
+        do {
+            changes = try options.showingProgress {
+                let old = try options.generator().interface()
+                // The newer document may no longer have a selected operation or a named model.
+                return try old.changes(to: options.generator(of: newer, ignoringUnknownNames: true).interface())
+            }
+        } catch {
+            note("Error: \(error)")
+            throw ExitCode(2)
         }
         for change in changes { print(change) }
         if changes.contains(where: \.isBreaking) { throw ExitCode(1) }

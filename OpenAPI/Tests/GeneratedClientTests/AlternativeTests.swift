@@ -81,6 +81,42 @@ import Testing
         #expect(written["nickname"] == .null)
     }
 
+    @Test(arguments: [
+        #"{"link":"https://a.example/b?c"}"#, #"{"link":["a"]}"#, #"{"bytes":"AQID"}"#, #"{"bytes":3}"#,
+        #"{"price":12.5}"#, #"{"price":true}"#, #"{"amount":5}"#, #"{"amount":"5.5"}"#, #"{"amount":"5 apples"}"#,
+        #"{"state":"open"}"#, #"{"state":{"at":"2026-02-28"}}"#, #"{"anything":null}"#, #"{"anything":[1]}"#, "{}",
+    ])
+    func everyAlternativeIsWrittenAsItWasRead(_ text: String) throws {
+        let value = try read(text, as: Evidence.self)
+        let written = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
+        #expect(written == (try read(text)))
+    }
+
+    @Test func alternativesOfTypesWithTheCodersFormatAreRead() throws {
+        guard case .url(let link)? = try read(#"{"link":"https://a.example"}"#, as: Evidence.self).link else {
+            Issue.record("not a URL")
+            return
+        }
+        #expect(link.host() == "a.example")
+        guard case .data(let bytes)? = try read(#"{"bytes":"AQID"}"#, as: Evidence.self).bytes else {
+            Issue.record("not bytes")
+            return
+        }
+        #expect(bytes == Data([1, 2, 3]))
+        guard case .integer(5)? = try read(#"{"amount":5}"#, as: Evidence.self).amount else {
+            Issue.record("a number is not the decimal number of a text")
+            return
+        }
+    }
+
+    @Test(arguments: ["12 apples", "1,234.50", "", "1e", "--1", "0x10"])
+    func aTextThatOnlyStartsWithANumberIsNoDecimal(_ text: String) { #expect(DecimalText(text) == nil) }
+
+    @Test(arguments: ["12": "12", "-1.50": "-1.5", "+3": "3", ".5": "0.5", "1e3": "1000"])
+    func aDecimalTextIsANumber(_ text: String, _ number: String) {
+        #expect(DecimalText(text)?.description == number)
+    }
+
     @Test func namesOfTheGeneratedCodesOwnVariablesAreMembers() throws {
         let text = #"{"object":"1","decoder":"2","encoder":"3","form":"4","allCases":"5","more":"6"}"#
         let value = try read(text, as: Locals.self)

@@ -129,8 +129,8 @@ import Testing
         )
         #expect(
             result.warnings.map(\.pointer) == [
-                "a.yaml#/paths/~1a~1{b}/get", "a.yaml#/paths/~1a~1{b}/get/callbacks", "a.yaml#/paths/~1a~1{b}/put",
-                "a.yaml#/webhooks", "a.yaml#/paths/~1a~1{b}/put",
+                "a.yaml#/webhooks", "a.yaml#/paths/~1a~1{b}/get", "a.yaml#/paths/~1a~1{b}/get/callbacks",
+                "a.yaml#/paths/~1a~1{b}/put", "a.yaml#/paths/~1a~1{b}/put",
                 "a.yaml#/paths/~1a~1{b}/get/responses/200/content/application~1json/schema/not",
                 "a.yaml#/paths/~1a~1{b}/get/responses/200/content/application~1json/schema/oops",
                 "a.yaml#/paths/~1a~1{b}/get/responses/200/content/application~1json/schema/properties/p",

@@ -182,7 +182,10 @@ import Testing
         ("operationId: a\n", "operationId: a\n      deprecated: true\n", ["changed: POST /a: it is deprecated"]),
         (
             "operationId: a\n", "operationId: a\n      servers: [{ url: \"https://c.example\" }]\n",
-            ["breaking: POST /a: the servers are https://c.example instead of those of the document"]
+            [
+                "breaking: POST /a: the servers are https://c.example instead of those of the document",
+                "added: the server https://c.example",
+            ]
         ),
     ])
     func aChangeThatNoTypeShowsIsReported(_ old: String, _ new: String, _ sentences: [String]) throws {
@@ -190,6 +193,78 @@ import Testing
         let changed = Self.shop.replacing(old, with: new, maxReplacements: 1)
         let changes = try interface(Self.shop).changes(to: interface(changed)).map(\.description)
         #expect(changes == sentences)
+    }
+
+    private static let model = """
+        info: { title: Shop }
+        servers: [{ url: "https://a.example" }, { url: "https://b.example", description: Sandbox }]
+        components:
+          schemas:
+            A: { type: object, additionalProperties: { type: string }, properties: { user_id: { type: string }, kind: { $ref: "#/components/schemas/K" }, either: { $ref: "#/components/schemas/E" } } }
+            K: { type: string, enum: [CAT, DOG] }
+            E: { oneOf: [{ $ref: "#/components/schemas/X" }, { $ref: "#/components/schemas/Y" }], discriminator: { propertyName: t, mapping: { x: "#/components/schemas/X" } } }
+            X: { type: object, properties: { t: { type: string } } }
+            Y: { type: object, properties: { t: { type: string } } }
+            Z: { type: object, properties: { t: { type: string } } }
+        paths:
+          /a:
+            get:
+              operationId: a
+              responses: { 200: { content: { application/json: { schema: { $ref: "#/components/schemas/A" } } } } }
+        """
+
+    @Test(arguments: [
+        ("user_id", "userId", "breaking: A.userID is the member \"userId\" instead of the member \"user_id\""),
+        ("[CAT, DOG]", "[cat, DOG]", "breaking: K.cat is \"cat\" instead of \"CAT\""),
+        (
+            "mapping: { x:", "mapping: { X1:",
+            "breaking: E.x is the alternative with the tag \"X1\" instead of the alternative with the tag \"x\""
+        ),
+        (
+            "propertyName: t,", "propertyName: u,",
+            "breaking: E: its alternatives are distinguished by \"u\"; before, its alternatives are distinguished by \"t\""
+        ),
+        (
+            "additionalProperties: { type: string }", "additionalProperties: { type: integer }",
+            "breaking: A.additionalProperties has the type [String: Int] instead of [String: String]"
+        ),
+        ("additionalProperties: { type: string }, ", "", "breaking: A.additionalProperties was removed"),
+        (
+            "\"#/components/schemas/Y\" }]", "\"#/components/schemas/Y\" }, { $ref: \"#/components/schemas/Z\" }]",
+            "breaking: E.z is new; a switch over the alternatives needs a case for it"
+        ),
+        (
+            "description: Sandbox", "description: Staging",
+            "breaking: the server https://b.example is .staging instead of .sandbox"
+        ),
+        (
+            "title: Shop", "title: Store",
+            "breaking: ShopServer was renamed to StoreServer, and ShopCredentials likewise"
+        ),
+        (
+            "  /a:\n", "  /a:\n    servers: [{ url: \"https://b.example\" }]\n",
+            "breaking: GET /a: the servers are https://b.example instead of those of the document"
+        ),
+    ])
+    func aChangeOfTheWireFormatIsReported(_ old: String, _ new: String, _ sentence: String) throws {
+        #expect(Self.model.contains(old))
+        let changed = Self.model.replacing(old, with: new, maxReplacements: 1)
+        let changes = try interface(Self.model).changes(to: interface(changed)).map(\.description)
+        #expect(changes.contains(sentence), "\(changes)")
+    }
+
+    @Test func aSelectedOperationThatIsGoneIsAChange() throws {
+        func interface(_ name: String, ignores: Bool) throws -> Interface {
+            var configuration = Configuration()
+            configuration.operations = ["a"]
+            configuration.equatable = .named(["A"])
+            configuration.ignoresUnknownNames = ignores
+            let yaml = "openapi: 3.1.0\n" + Self.model.replacing("operationId: a", with: "operationId: \(name)")
+            return try Generator(Data(yaml.utf8), named: "a.yaml", configuration: configuration).interface()
+        }
+        let changes = try interface("a", ignores: false).changes(to: interface("b", ignores: true)).map(\.description)
+        #expect(changes.contains("breaking: GET /a was removed"))
+        #expect(throws: DocumentError.self) { try interface("b", ignores: false) }
     }
 
     @Test func aCursorThatIsGoneBreaksItsPages() throws {

@@ -140,6 +140,82 @@ import Testing
         #expect(result.warnings.count == 3)
     }
 
+    @Test func serversWithAPortInAVariableOrWithoutASchemeAreRead() throws {
+        let result = try generated(
+            """
+            servers:
+              - { url: "http://{host}/v1", description: Staging, variables: { host: { default: "localhost:8080" } } }
+              - { url: "https://{tenant}.b.example", description: Tenants }
+              - { url: "//c.example/v3", description: Third }
+            paths: {}
+            """
+        )
+        let code = result.code
+        let staging = "static let staging = Self(host: \"localhost\", scheme: .http, port: 8080, basePath: \"/v1\")"
+        #expect(code.contains(staging))
+        #expect(code.contains("static func tenants(tenant: String) -> Self {"))
+        #expect(code.contains("Self(host: \"\\(tenant).b.example\")"))
+        #expect(code.contains("static let third = Self(host: \"c.example\", basePath: \"/v3\")"))
+        #expect(result.warnings.count == 2)
+    }
+
+    @Test(arguments: ["Test environment for Sandbox": "sandbox", "Production": "production", "Main": "production"])
+    func theFirstServerIsProductionUnlessItSaysOtherwise(_ description: String, _ part: String) throws {
+        let code = try generated("servers: [{ url: 'https://a.example', description: \(description) }]\npaths: {}").code
+        #expect(code.lowercased().contains("static let") && code.lowercased().contains(part))
+        #expect(code.contains("static let production") == (part == "production"))
+    }
+
+    @Test func aLongTagHasAShortFileName() throws {
+        let tag = String(repeating: "long ", count: 80)
+        let files = try generated("paths: { /a: { get: { tags: [\(tag)], operationId: a } } }").files
+        #expect(files.allSatisfy { $0.name.utf8.count < 255 })
+    }
+
+    @Test func warningsAreThoseOfTheSelectedOperations() throws {
+        let yaml = """
+            paths:
+              /a: { get: { operationId: a } }
+              /b: { get: { operationId: b, callbacks: { c: {} }, parameters: [{ name: q, in: query, allowReserved: true }] } }
+            """
+        #expect(try generated(yaml) { $0.operations = ["a"] }.sentences.filter { !$0.contains("servers") } == [])
+        #expect(try generated(yaml) { $0.operations = ["b"] }.sentences.count { !$0.contains("servers") } == 2)
+    }
+
+    @Test func aRangeOfMediaTypesIsNotSent() throws {
+        let yaml = """
+            paths:
+              /a: { post: { operationId: a, requestBody: { required: true, content: { "application/*": { schema: { type: string } } } } } }
+              /b: { post: { operationId: b, requestBody: { required: true, content: { "text/*": { schema: { type: string } } } } } }
+            """
+        let code = try generated(yaml).code
+        #expect(code.contains("body: .json(body))"))
+        #expect(code.contains("body: .text(text))"))
+    }
+
+    @Test func aParameterWithJSONAndWithoutASchemaIsJSON() throws {
+        let yaml = """
+            components: { mediaTypes: { m: { schema: { type: object, properties: { x: { type: integer } } } } } }
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  parameters:
+                    - { name: f, in: query, content: { application/json: {} } }
+                    - { name: g, in: query, content: { application/json: { $ref: "#/components/mediaTypes/m" } } }
+            """
+        let code = try generated(yaml.replacing("components:", with: "components:")).code
+        #expect(code.contains("f: JSONValue? = nil"))
+        #expect(code.contains("var x: Int?"))
+    }
+
+    @Test func anItemOfAPathsQueryWithATemplateIsNotFixed() throws {
+        let code = try generated(
+            "paths: { '/a?q={q}&v=2': { get: { operationId: a, parameters: [{ name: q, in: query, schema: { type: string } }] } } }"
+        ).code
+        #expect(code.contains("query: [.form(\"v\", \"2\"), .form(\"q\", q)]"))
+    }
+
     @Test func aTagWithTheNameOfASupportTypeGetsAnother() throws {
         let code = try generated("paths: { /a: { get: { tags: [operation], operationId: a } } }").code
         #expect(code.contains("struct OperationTagRouter: OperationRouter {"))
@@ -194,6 +270,10 @@ import Testing
             """
         )
         #expect(result.code.contains(".form(\"f\", ParameterText.json(f))"))
+        let dates = try generated(
+            "paths: { /a: { get: { operationId: a, parameters: [{ name: f, in: query, schema: { type: array, items: { type: object, additionalProperties: { type: string, format: date-time } } } }] } } }"
+        )
+        #expect(dates.code.contains("f: [[String: DateTime]]? = nil"))
         #expect(result.warnings.map(\.pointer).contains("a.yaml#/paths/~1a/get/parameters/0"))
     }
 

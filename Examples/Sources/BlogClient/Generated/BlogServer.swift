@@ -25,5 +25,5 @@ package struct BlogServer: ApiEnvironment {
     }
 
     /// The demo's server.
-    package static let production = Self(host: "127.0.0.1", scheme: .http, port: 8080, basePath: "/blog")
+    package static let demo = Self(host: "127.0.0.1", scheme: .http, port: 8080, basePath: "/blog")
 }

@@ -37,7 +37,9 @@ struct Exchange {
             security.insert(schemes)
         }
         if security.isEmpty { security = [[]] }
-        servers = operation.node["servers"]?.elements.compactMap { $0["url"]?.string } ?? []
+        let path = specification.root["paths"]?[operation.path].flatMap(resolve)
+        let own = operation.node["servers"] ?? path?["servers"]
+        servers = own?.elements.compactMap { $0["url"]?.string } ?? []
         isDeprecated = operation.isDeprecated
     }
 

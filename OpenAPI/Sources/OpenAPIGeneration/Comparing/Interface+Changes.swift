@@ -23,10 +23,20 @@ extension Interface {
     // MARK: - Servers and security
 
     private func compareServers(_ newer: Interface, _ changes: inout [Change]) {
-        for url in servers where !newer.servers.contains(url) {
-            changes.append(Change(kind: .breaking, sentence: "the server \(PlainText.line(url)) was removed"))
+        if apiName != newer.apiName {
+            let sentence = "\(apiName)Server was renamed to \(newer.apiName)Server, and \(apiName)Credentials likewise"
+            changes.append(Change(kind: .breaking, sentence: sentence))
         }
-        for url in newer.servers where !servers.contains(url) {
+        for (name, url) in servers {
+            let line = PlainText.line(url)
+            switch newer.servers.first(where: { $0.url == url })?.name {
+            case nil: changes.append(Change(kind: .breaking, sentence: "the server \(line) was removed"))
+            case let other? where other != name:
+                changes.append(Change(kind: .breaking, sentence: "the server \(line) is .\(other) instead of .\(name)"))
+            default: break
+            }
+        }
+        for (_, url) in newer.servers where !servers.contains(where: { $0.url == url }) {
             changes.append(Change(kind: .addition, sentence: "the server \(PlainText.line(url))"))
         }
         for key in Set(schemes.keys).union(newer.schemes.keys).sorted() {
@@ -152,6 +162,10 @@ extension Interface {
                 changes.append(Change(kind: .breaking, sentence: "the type \(name) was removed"))
                 continue
             }
+            if old.format != new.format, !old.format.isEmpty, !new.format.isEmpty {
+                let sentence = "\(name): its \(new.format); before, its \(old.format)"
+                changes.append(Change(kind: .breaking, sentence: PlainText.line(sentence)))
+            }
             compare(old, new) { kind, sentence in
                 changes.append(Change(kind: kind, sentence: "\(name).\(sentence)"))
             }
@@ -172,19 +186,34 @@ extension Interface {
                 let text = other.isOptional ? "optional" : "required"
                 change(isHarmless ? .change : .breaking, "\(member.name) became \(text)")
             }
+            if other.format != member.format, !other.format.isEmpty, !member.format.isEmpty {
+                change(.breaking, "\(member.name) is the \(other.format) instead of the \(member.format)")
+            }
             for (sentence, isTighter) in member.limits.differences(to: other.limits, isSameType: isSameType) {
                 change(isTighter && new.isSent ? .breaking : .change, "\(member.name): \(sentence)")
             }
         }
         for member in new.members where !old.members.contains(where: { $0.name == member.name }) {
+            if new.isUnion, new.isReceived {
+                change(.breaking, "\(member.name) is new; a switch over the alternatives needs a case for it")
+                continue
+            }
             let isBreaking = !member.isOptional && new.isSent
             change(isBreaking ? .breaking : .addition, "\(member.name) is new" + (isBreaking ? " and required" : ""))
         }
         if old.hasInitializer, new.hasInitializer, let order = Self.newOrder(old.members, new.members) {
             change(.breaking, "init has another order of members: \(order)")
         }
-        for value in old.values where !new.values.contains(value) { change(.breaking, "\(value) was removed") }
-        for value in new.values where !old.values.contains(value) { change(.addition, "\(value) is new") }
+        for (value, literal) in old.values {
+            switch new.values.first(where: { $0.name == value })?.literal {
+            case nil: change(.breaking, "\(value) was removed")
+            case let other? where other != literal: change(.breaking, "\(value) is \(other) instead of \(literal)")
+            default: break
+            }
+        }
+        for (value, _) in new.values where !old.values.contains(where: { $0.name == value }) {
+            change(.addition, "\(value) is new")
+        }
     }
 }
 

@@ -17,7 +17,8 @@ public struct Interface: Sendable {
         var type: String
         /// Whether a caller can omit it.
         var isOptional: Bool
-        /// The place, the name and the style of a parameter; empty for a body, and for the member of a model.
+        /// The place, the name and the style of a parameter, the key of a model's member, or the tags of an
+        /// alternative; empty for a body.
         var format = ""
         var limits = Limits()
     }
@@ -27,8 +28,13 @@ public struct Interface: Sendable {
         var isReceived: Bool
         /// Whether callers make values with an initializer, whose arguments are the members in their order.
         var hasInitializer = false
+        /// Whether the model is alternatives, over which callers switch.
+        var isUnion = false
+        /// The member that distinguishes alternatives, or the type of an enumeration's values; empty for other models.
+        var format = ""
         var members: [Member]
-        var values: [String]
+        /// The values of an enumeration, each with its literal.
+        var values: [(name: String, literal: String)] = []
     }
 
     var functions: [String: [Function]] = [:]
@@ -36,8 +42,10 @@ public struct Interface: Sendable {
     var models: [String: Model] = [:]
     /// The type of each router's errors, by the router's name.
     var failures: [String: String] = [:]
-    /// The URLs of the document's servers.
-    var servers: [String] = []
+    /// The API's name in the names of types.
+    var apiName: String
+    /// The environments with their URLs, in which variables have their defaults.
+    var servers: [(name: String, url: String)] = []
     /// The settings of each security scheme, by the scheme's name.
     var schemes: [String: String] = [:]
 
@@ -46,10 +54,12 @@ public struct Interface: Sendable {
         _ routers: [RouterPlan],
         _ declarations: [Declaration],
         _ routerWriter: RouterWriter,
-        _ modelWriter: ModelWriter
+        _ modelWriter: ModelWriter,
+        _ serverWriter: ServerWriter
     ) {
         let resolve = { try? specification.documents.resolved($0) }
-        servers = specification.root["servers"]?.elements.compactMap { $0["url"]?.string } ?? []
+        apiName = serverWriter.apiName
+        servers = serverWriter.environments()
         for scheme in specification.root["components"]?["securitySchemes"]?.members ?? [] {
             let settings = resolve(scheme.value)?.members ?? []
             let texts = settings.filter { $0.key != "description" && !$0.key.hasPrefix("x-") }.compactMap { member in
@@ -86,19 +96,24 @@ public struct Interface: Sendable {
             var model = Model(
                 isSent: !declaration.usage.isDisjoint(with: [.request, .parameter, .form]),
                 isReceived: declaration.usage.contains(.response),
-                members: [],
-                values: []
+                members: []
             )
             switch declaration.kind {
             case .structure(let structure):
                 model.members = modelWriter.members(of: structure, declaration, resolve)
                 model.hasInitializer = model.isSent
-            case .enumeration(let enumeration): model.values = enumeration.values.map(\.name)
+            case .enumeration(let enumeration):
+                model.format = enumeration.isInteger ? "values are integers" : "values are texts"
+                model.values = enumeration.values.map { ($0.name, $0.literal) }
             case .union(let union):
+                model.isUnion = true
+                if let tag = union.tag { model.format = "alternatives are distinguished by \(quoted(tag))" }
                 model.members = union.cases.map { variant in
                     let isFile = variant.type.isBinary
                     let code = isFile ? modelWriter.code(of: variant, in: declaration) : variant.type.code
-                    return Member(name: variant.name, type: code, isOptional: true)
+                    let tags = variant.tags.sorted().map(quoted).joined(separator: ", ")
+                    let format = tags.isEmpty ? "" : "alternative with the tag \(tags)"
+                    return Member(name: variant.name, type: code, isOptional: true, format: format)
                 }
             case .wrapper(let type): model.members = [Member(name: "value", type: type.code, isOptional: false)]
             case .pending, .opaque: continue

@@ -121,7 +121,7 @@ private struct BundleWriter {
         switch meaning {
         case .data: .data
         case .names: .keywords
-        case .keywords where data.contains(member.key): .data
+        case .keywords where data.contains(member.key) || member.key.hasPrefix("x-"): .data
         // In a schema, `examples` is a list of values. Anywhere else, it has the names of Example objects.
         case .keywords where member.key == "examples": member.value.isObject ? .names : .data
         case .keywords: maps.contains(member.key) ? .names : .keywords

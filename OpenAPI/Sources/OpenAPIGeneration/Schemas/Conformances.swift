@@ -29,7 +29,7 @@ struct Conformances {
                 let found = used.filter {
                     $0.name == name || ($0.parent == nil && $0.owner == nil && Self.schemaName(of: $0) == name)
                 }
-                if found.isEmpty {
+                if found.isEmpty, !configuration.ignoresUnknownNames {
                     throw DocumentError("`\(setting)`: there is no model of the schema \(quoted(name))")
                 }
                 for declaration in found {

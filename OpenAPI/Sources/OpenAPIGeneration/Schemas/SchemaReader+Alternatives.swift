@@ -163,7 +163,10 @@ extension SchemaReader {
             if case .declared(let declared) = use, declared.parent === declaration { name = Identifier.member(hint) }
             union.cases.append(Union.Case(name: names.unique(name), type: use))
         }
-        if union.cases.count == 1 { return OptionalType(type: union.cases[0].type, isNullable: isNullable) }
+        // With a discriminator, a later version of the backend may send other types.
+        if union.cases.count == 1, node["discriminator"] == nil {
+            return OptionalType(type: union.cases[0].type, isNullable: isNullable)
+        }
         union.discriminator = node["discriminator"]
         declaration.kind = .union(union)
         return OptionalType(type: .declared(declaration), isNullable: isNullable)

@@ -46,6 +46,18 @@ extension SchemaReader {
         return declaration
     }
 
+    /// Warns of alternatives that are never read, because another one accepts every value.
+    private func warnOfOpenAlternatives(_ union: Union, _ declaration: Declaration) {
+        let open = union.cases.filter { $0.tags.isEmpty && !$0.isUnreadable && $0.type.openness == 3 }
+        guard union.isOpen, let first = open.first else { return }
+        for variant in open.dropFirst() {
+            warnings.add(
+                declaration.node,
+                "\(quoted(first.name)) accepts every value, so no value is read as \(quoted(variant.name))"
+            )
+        }
+    }
+
     private func tellApart(_ declaration: Declaration) throws(DocumentError) {
         guard var union = declaration.union else { return }
         for index in union.cases.indices {
@@ -66,7 +78,8 @@ extension SchemaReader {
             // JSON last.
             let order = union.cases.indices.sorted { left, right in
                 func rank(_ index: Int) -> Int {
-                    union.cases[index].type.isJSON ? 1 : -union.cases[index].required.count
+                    let type = union.cases[index].type
+                    return type.isJSON ? 2 : type.openness == 3 ? 1 : -union.cases[index].required.count
                 }
                 return (rank(left), left) < (rank(right), right)
             }
@@ -75,6 +88,7 @@ extension SchemaReader {
             declaration.kind = .union(union)
         } else {
             union.ambiguity = ambiguity(in: union)
+            if union.ambiguity == nil { warnOfOpenAlternatives(union, declaration) }
             declaration.kind = .union(union)
         }
     }

@@ -104,6 +104,9 @@ extension SchemaReader {
         if declaration.nested.isEmpty { return }
         var names = NameSet(besides: top)
         for name in around.union(["CodingKeys", "AdditionalKeys", declaration.shortName]) { names.insert(name) }
+        // In a script without case, a member can have the same name as its type.
+        for property in declaration.structure?.properties ?? [] { names.insert(property.name) }
+        for variant in declaration.union?.cases ?? [] { names.insert(variant.name) }
         var own = around.union([declaration.shortName])
         for nested in declaration.nested {
             let isKind = nested.wantedName == "Type" && !names.contains("Kind")

@@ -167,7 +167,7 @@ final class SchemaReader {
                 if let scalar = simple(type, node, declaration) {
                     cases.append(OptionalType(type: scalar))
                 } else {
-                    cases.append(try container(type, node, declaration))
+                    cases.append(try alternative(type, node, declaration))
                 }
             }
             return union(cases, hints: types, of: node, into: declaration)
@@ -224,6 +224,19 @@ final class SchemaReader {
         return .string
     }
 
+    /// An array or an object that is one of several types.
+    private func alternative(
+        _ type: String,
+        _ node: Node,
+        _ declaration: Declaration
+    ) throws(DocumentError) -> OptionalType {
+        if type == "array" { return try container(type, node, declaration) }
+        let own = Declaration(node, named: "Object", in: declaration)
+        let result = try container(type, node, own)
+        if result.type.isDeclared(as: own) { add(own) }
+        return result
+    }
+
     private func container(
         _ type: String,
         _ node: Node,
@@ -250,7 +263,7 @@ final class SchemaReader {
         var node = node
         var name = node.key
         while ["schema", "items", "allOf", "oneOf", "anyOf", "content"].contains(name) || Int(name) != nil
-            || name.contains("/"), let parent = node.parent
+            || name.contains("/"), let parent = node.parent, !["schemas", "$defs"].contains(parent.key)
         {
             node = parent
             name = node.key

@@ -310,6 +310,26 @@ extension TypeUse {
         }
     }
 
+    /// Whether JSON's coders write the value in their own format, which the value's own `encode(to:)` does not know.
+    var hasCoderFormat: Bool {
+        switch self {
+        case .url, .data, .decimal: true
+        default: false
+        }
+    }
+
+    /// How many values of other alternatives the type accepts: 0 for none, 3 for all.
+    var openness: Int {
+        switch self {
+        // It also accepts numbers.
+        case .decimalText: 1
+        case .array(let element), .dictionary(let element): min(element.type.openness, 2)
+        case .declared(let declaration): declaration.union?.isOpen == true || declaration.isOpaque ? 3 : 0
+        case .json: 3
+        default: 0
+        }
+    }
+
     var isListOfObjects: Bool {
         guard case .array(let element) = self else { return false }
         switch element.type {

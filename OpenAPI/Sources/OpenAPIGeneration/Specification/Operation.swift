@@ -14,6 +14,8 @@ struct Operation {
     var parameters: [Parameter] = []
     var body: BodyContent?
     var responses: [Response] = []
+    /// The warnings of the operation itself, its parameters, bodies and responses.
+    var warnings: [Warning] = []
     /// The alternatives of `security`, each a list of schemes; nil if the document's default applies.
     var security: [[String]]?
 

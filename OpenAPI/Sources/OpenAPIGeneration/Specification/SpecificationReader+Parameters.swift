@@ -65,8 +65,9 @@ extension SpecificationReader {
         }
         warnOfKeywords(in: node, .parameter)
         let content = node["content"]?.members.first
-        if let media = content?.key, ContentKind(media) != .json, location != .querystring {
-            warnings.add(node, "\(quoted(media)) is not supported in a parameter; the value is sent as text")
+        let media = try content.map { (content) throws(DocumentError) in try documents.resolved(content.value) }
+        if let type = content?.key, ContentKind(type) != .json, location != .querystring {
+            warnings.add(node, "\(quoted(type)) is not supported in a parameter; the value is sent as text")
         }
         let standard = location == .path || location == .header ? "simple" : "form"
         var style = node["style"]?.string ?? standard
@@ -87,7 +88,7 @@ extension SpecificationReader {
             name: name,
             location: location,
             isRequired: location == .path || node["required"]?.bool == true,
-            schema: node["schema"] ?? content?.value["schema"],
+            schema: node["schema"] ?? media?["schema"],
             mediaType: content?.key,
             style: style,
             explode: node["explode"]?.bool ?? (style == "form" || style == "deepObject" || style == "cookie"),

@@ -56,7 +56,10 @@ struct SpecificationReader {
             var methods: Set<String> = []
             func add(_ entry: Node.Member) throws(DocumentError) {
                 if methods.insert(entry.key).inserted {
-                    operations.append(try operation(documents.resolved(entry.value), entry.key, member.key, items))
+                    let own = SpecificationReader(documents: documents, warnings: Warnings())
+                    var operation = try own.operation(documents.resolved(entry.value), entry.key, member.key, items)
+                    operation.warnings = own.warnings.all
+                    operations.append(operation)
                 } else {
                     warnings.add(entry.value, "the path already has an operation for this method; this one is ignored")
                 }
@@ -79,9 +82,10 @@ struct SpecificationReader {
             warnings.add(webhooks, "webhooks are requests from the backend and are not generated")
         }
         var ids: Set<String> = []
-        for operation in operations {
-            if let id = operation.id, !ids.insert(id).inserted {
-                warnings.add(operation.node, "the operationId \(quoted(id)) appears twice; this one is renamed")
+        for index in operations.indices {
+            if let id = operations[index].id, !ids.insert(id).inserted {
+                let sentence = "the operationId \(quoted(id)) appears twice; this one is renamed"
+                operations[index].warnings.append(Warning(pointer: operations[index].node.pointer, sentence: sentence))
             }
         }
         return operations

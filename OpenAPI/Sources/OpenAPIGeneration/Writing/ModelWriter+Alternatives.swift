@@ -40,7 +40,7 @@ extension ModelWriter {
             let arms = union.isOpen && union.tag != nil ? union.arms : []
             let tagged = Set(arms.flatMap(\.cases))
             let others = union.cases.indices.filter { !tagged.contains($0) && !union.cases[$0].isUnreadable }
-                .map { union.cases[$0] }.sorted { $0.required.count > $1.required.count }
+                .map { union.cases[$0] }.sorted { Self.isTried($0, before: $1) }
             guard let tag = union.tag, !arms.isEmpty else {
                 writeChain(union.isOpen ? others : union.cases, union.isOpen, scope, &writer)
                 return
@@ -87,8 +87,7 @@ extension ModelWriter {
         writer.patterns(tags.map(PlainText.literal))
         writer.indented { writer in
             guard let second else {
-                let sorted = variants.sorted { $0.required.count > $1.required.count }
-                writeChain(sorted, true, scope, &writer)
+                writeChain(variants.sorted { Self.isTried($0, before: $1) }, true, scope, &writer)
                 return
             }
             writer.line("switch decoder.tag(\(PlainText.literal(second))) {")
@@ -102,36 +101,56 @@ extension ModelWriter {
         }
     }
 
+    /// Whether decoding tries an alternative before another one: types that accept many values come last.
+    private static func isTried(_ left: Union.Case, before right: Union.Case) -> Bool {
+        (left.type.openness, -left.required.count) < (right.type.openness, -right.required.count)
+    }
+
     private func writeChain(
         _ cases: [Union.Case],
         _ isOpen: Bool,
         _ scope: Declaration,
         _ writer: inout SourceWriter
     ) {
+        let tried = cases.filter { !$0.type.isJSON || isOpen }
+        guard !tried.isEmpty else {
+            writeRest(of: cases, isOpen, &writer)
+            return
+        }
         var head = "if"
-        for variant in cases where !variant.type.isJSON || isOpen {
+        for variant in tried {
             let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
             var parts = variant.required.isEmpty ? [] : ["decoder.has(\(members))"]
             parts += Self.missingMembers(of: variant, cases).map { "!decoder.has(\($0))" }
-            parts.append("let value = try? \(code(of: variant, in: scope))(from: decoder)")
+            parts.append("let value = try? \(reading(variant, scope))")
             writer.condition(head, parts)
             writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
             head = "} else if"
         }
         writer.line("} else {")
-        writer.indented { writer in
-            if isOpen {
-                writer.line("self = .other(try JSONValue(from: decoder))")
-            } else if let json = cases.first(where: \.type.isJSON) {
-                writer.line("self = .\(json.name)(try JSONValue(from: decoder))")
-            } else {
-                writer.line(
-                    "let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: \"No error fits.\")"
-                )
-                writer.line("throw DecodingError.dataCorrupted(context)")
-            }
-        }
+        writer.indented { writeRest(of: cases, isOpen, &$0) }
         writer.line("}")
+    }
+
+    /// Writes the code for a value that no other alternative accepts.
+    private func writeRest(of cases: [Union.Case], _ isOpen: Bool, _ writer: inout SourceWriter) {
+        if isOpen {
+            writer.line("self = .other(try JSONValue(from: decoder))")
+        } else if let json = cases.first(where: \.type.isJSON) {
+            writer.line("self = .\(Identifier.escaped(json.name))(try JSONValue(from: decoder))")
+        } else {
+            writer.line(
+                "let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: \"No error fits.\")"
+            )
+            writer.line("throw DecodingError.dataCorrupted(context)")
+        }
+    }
+
+    /// The code that reads an alternative, without `try`.
+    private func reading(_ variant: Union.Case, _ scope: Declaration) -> String {
+        let code = code(of: variant, in: scope)
+        return variant.type.hasCoderFormat
+            ? "decoder.singleValueContainer().decode(\(code).self)" : "\(code)(from: decoder)"
     }
 
     /// The members that other alternatives require, and that a value of this alternative would lose.
@@ -179,10 +198,16 @@ extension ModelWriter {
         writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
             writer.line("switch self {")
             for variant in union.cases {
-                writer.line(
-                    "case .\(Identifier.escaped(variant.name))(let value):",
-                    breakBefore: "try value.encode(to: encoder)"
-                )
+                let head = "case .\(Identifier.escaped(variant.name))(let value):"
+                if variant.type.hasCoderFormat {
+                    writer.line(head)
+                    writer.indented { writer in
+                        writer.line("var container = encoder.singleValueContainer()")
+                        writer.line("try container.encode(value)")
+                    }
+                } else {
+                    writer.line(head, breakBefore: "try value.encode(to: encoder)")
+                }
             }
             if union.isOpen { writer.line("case .other(let value): try value.encode(to: encoder)") }
             writer.line("}")

@@ -110,7 +110,7 @@ struct ModelWriter {
 
     private func fields(of structure: Structure, _ declaration: Declaration) -> [Field] {
         let usage = declaration.usage
-        let isSent = !usage.isDisjoint(with: [.request, .parameter, .form]) || configuration.isAlwaysCodable
+        let isSent = !usage.isDisjoint(with: [.request, .parameter, .form])
         let isReceived = usage.contains(.response)
         return structure.properties.compactMap { property in
             if property.isReadOnly, isSent, !isReceived { return nil }
@@ -132,7 +132,8 @@ struct ModelWriter {
             }
             if property.isBoxed { code = "Indirect<\(code)>" }
             // Null must be encoded if it differs from a missing member.
-            let keepsNull = type.isNullable && isSent && !type.type.isJSON
+            let isEncoded = isSent || configuration.isAlwaysCodable
+            let keepsNull = type.isNullable && isEncoded && !type.type.isJSON
             if keepsNull { code = "Nullable<\(code)>" }
             let isOptional = !isRequired || (type.isNullable && !keepsNull && !type.type.isJSON)
             var initial = ""
@@ -185,15 +186,22 @@ struct ModelWriter {
         _ declaration: Declaration,
         _ resolve: (Node) -> Node?
     ) -> [Interface.Member] {
-        fields(of: structure, declaration).map { field in
+        var members = fields(of: structure, declaration).map { field in
             let type = field.isOptional ? String(field.code.dropLast()) : field.code
+            let media = field.property.partMediaType.map { " of type \($0)" } ?? ""
             return Interface.Member(
                 name: field.property.name,
                 type: type,
                 isOptional: field.isOptional,
+                format: PlainText.line("member \(quoted(field.property.key))\(media)"),
                 limits: Limits(field.property.node, resolve)
             )
         }
+        if let additional = structure.additional {
+            let type = "[String: \(additionalCode(additional, declaration))]"
+            members.append(Interface.Member(name: "additionalProperties", type: type, isOptional: true))
+        }
+        return members
     }
 
     private func writeInitializer(

@@ -45,7 +45,8 @@ struct Planner {
     private mutating func router(of operation: Operation) -> RouterPlan {
         let tag = configuration.routers == .single ? "" : operation.tags.first ?? ""
         if let known = routersByTag[tag] { return known }
-        var name = tag.isEmpty ? apiName : Identifier.type(tag)
+        // The name is also a file's name, which has at most 255 bytes.
+        var name = tag.isEmpty ? apiName : String(Identifier.type(tag).prefix(60))
         name = typeNames.unique(Self.routerName(name))
         let description = specification.root["tags"]?.elements.first { $0["name"]?.string == tag }?["description"]
         let documentation =
@@ -128,7 +129,7 @@ struct Planner {
     ) throws(DocumentError) -> [FunctionPlan.Argument] {
         var arguments: [FunctionPlan.Argument] = []
         for parameter in operation.parameters {
-            var type = TypeUse.string
+            var type = parameter.isJSON ? TypeUse.json : .string
             if let schema = parameter.schema {
                 let place = place(of: schema, base, Identifier.type(parameter.name), router)
                 let found = try schemas.type(of: schema, at: place)

@@ -100,7 +100,8 @@ struct RouterWriter {
         case .body(.multipart, _): argument.type.isJSON ? "[MultipartPart]" : argument.type.code
         case .body: argument.type.code
         case .parameter(let parameter):
-            parameter.isJSON ? argument.type.code : Self.parameterCode(argument.type)
+            parameter.isJSON || isListAsJSON(argument.type, parameter)
+                ? argument.type.code : Self.parameterCode(argument.type)
         }
     }
 
@@ -140,7 +141,8 @@ struct RouterWriter {
     private func write(call function: FunctionPlan, _ writer: inout SourceWriter) {
         let operation = function.operation
         var arguments: [SourceWriter.Argument] = [.text(method(operation.method)), .text(path(function))]
-        let fixed = PathTemplate(operation.path).query.map {
+        // The value of a template such as `?q={q}` comes from a parameter.
+        let fixed = PathTemplate(operation.path).query.filter { !$0.value.hasPrefix("{") }.map {
             ".form(\(PlainText.literal($0.name)), \(PlainText.literal($0.value)))"
         }
         let query = fixed + function.arguments.compactMap { queryPart($0) }
@@ -204,8 +206,12 @@ struct RouterWriter {
     /// The value of a parameter as code.
     private func value(of argument: FunctionPlan.Argument, _ parameter: Parameter) -> String {
         let name = Identifier.escaped(argument.name)
-        let isPlain = parameter.isJSON || parameter.style == "deepObject" || !argument.type.isListOfObjects
-        return isPlain ? name : "ParameterText.json(\(name))"
+        return isListAsJSON(argument.type, parameter) ? "ParameterText.json(\(name))" : name
+    }
+
+    /// Whether the parameter is a list whose elements are sent as JSON, because no style defines how to send objects.
+    private func isListAsJSON(_ type: TypeUse, _ parameter: Parameter) -> Bool {
+        type.isListOfObjects && !parameter.isJSON && parameter.style != "deepObject"
     }
 
     private func pathPart(_ argument: FunctionPlan.Argument) -> String {
@@ -234,7 +240,7 @@ struct RouterWriter {
         let key = PlainText.literal(parameter.name)
         let name = value(of: argument, parameter)
         if parameter.location == .querystring {
-            return parameter.isJSON ? ".whole(\(name))" : ".form(\(key), \(name))"
+            return parameter.isJSON ? ".whole(\(name))" : ".fields(\(key), \(name))"
         }
         guard parameter.location == .query else { return nil }
         if parameter.isJSON { return ".json(\(key), \(name))" }
@@ -274,12 +280,12 @@ struct RouterWriter {
         let type = "mediaType: MediaType(\(media)) ?? .json"
         switch kind {
         case .json:
-            let isStandard = ["application/json", "*/*"].contains(mediaType)
+            let isStandard = mediaType == "application/json" || mediaType.contains("*")
             return wrapped { isStandard ? ".json(\($0))" : ".json(\($0), \(type))" }
         case .form: return wrapped { ".form(\($0))" }
         case .multipart: return wrapped { argument.type.isJSON ? ".multipart(\($0))" : ".multipart(\($0).parts)" }
         case .text:
-            let isStandard = mediaType == "text/plain"
+            let isStandard = mediaType == "text/plain" || mediaType.contains("*")
             return wrapped {
                 isStandard ? ".text(\($0))" : ".text(\($0), mediaType: MediaType(\(media)) ?? .plainText)"
             }

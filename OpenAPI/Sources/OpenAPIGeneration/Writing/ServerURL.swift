@@ -19,10 +19,12 @@ struct ServerURL {
 
     init(_ url: String) {
         var rest = url[...]
-        if let mark = rest.firstRange(of: "://") {
+        // A URL that starts with `//` has the scheme of the document's own URL.
+        let mark = url.hasPrefix("//") ? rest.firstRange(of: "//") : rest.firstRange(of: "://")
+        if let mark {
             let scheme = String(rest[..<mark.lowerBound])
-            self.scheme = scheme
-            if !scheme.hasPrefix("{"), !["http", "https"].contains(scheme.lowercased()) {
+            self.scheme = scheme.isEmpty ? nil : scheme
+            if !scheme.isEmpty, !scheme.hasPrefix("{"), !["http", "https"].contains(scheme.lowercased()) {
                 flaw = "the scheme \(quoted(scheme)) is not supported; https is used"
             }
             rest = rest[mark.upperBound...]

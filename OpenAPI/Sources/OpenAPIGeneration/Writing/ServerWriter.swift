@@ -31,15 +31,37 @@ struct ServerWriter {
             writer.line("/// The prefix of every path.")
             writer.line("\(access)var basePath = \"\"")
             if !access.isEmpty { writeInitializer(&writer) }
-            var names: NameSet = ["host", "scheme", "port", "basePath"]
-            let servers = specification.root["servers"]?.elements ?? []
-            for (index, server) in (servers + ownServers(besides: servers)).enumerated() {
+            for (server, name) in namedServers() {
                 writer.blank()
-                write(server, index, &names, &writer)
+                write(server, name, &writer)
             }
-            if servers.isEmpty {
+            if specification.root["servers"]?.elements.isEmpty != false {
                 warnings.add(specification.root, "the document has no servers; pass the host to the environment")
             }
+        }
+    }
+
+    /// The names of the environments, each with its URL, in which variables have their defaults.
+    func environments() -> [(name: String, url: String)] {
+        namedServers().map { server, name in
+            var url = server["url"]?.string ?? "/"
+            for variable in server["variables"]?.members ?? [] {
+                url = url.replacing("{\(variable.key)}", with: variable.value["default"]?.scalarText ?? "")
+            }
+            return (name, url)
+        }
+    }
+
+    /// All servers, each with the name of its environment.
+    private func namedServers() -> [(server: Node, name: String)] {
+        var names: NameSet = ["host", "scheme", "port", "basePath"]
+        let servers = specification.root["servers"]?.elements ?? []
+        return (servers + ownServers(besides: servers)).enumerated().map { index, server in
+            let description = PlainText.firstSentence(server["description"]?.string)
+            let named = server["name"]?.string ?? description.flatMap(Self.shortName)
+            let isProduction = index == 0 && !Self.isForTests(named ?? "")
+            let wanted = isProduction ? "production" : named.map(Identifier.member) ?? "server\(index + 1)"
+            return (server, names.unique(wanted))
         }
     }
 
@@ -72,21 +94,21 @@ struct ServerWriter {
         writer.line("}")
     }
 
-    private func write(_ server: Node, _ index: Int, _ names: inout NameSet, _ writer: inout SourceWriter) {
+    private func write(_ server: Node, _ name: String, _ writer: inout SourceWriter) {
         var url = server["url"]?.string ?? "/"
         for variable in server["variables"]?.members ?? [] {
-            // A variable that contains a scheme and a host does not fit into one part of the environment, so its
-            // default is used.
-            guard let text = variable.value["default"]?.string, text.contains("://") else { continue }
-            url = url.replacing("{\(variable.key)}", with: text)
+            // A variable that contains a host and also its scheme or its port does not fit into one part of the
+            // environment, so its default is used.
+            guard let text = variable.value["default"]?.string else { continue }
+            let hasPort = text.wholeMatch(of: /[^:\/]+:[0-9]+/) != nil && url.contains("//{\(variable.key)}")
+            if hasPort {
+                warnings.add(variable.value, "a variable cannot have a host and a port, so its default is used")
+            }
+            if hasPort || text.contains("://") { url = url.replacing("{\(variable.key)}", with: text) }
         }
-        let description = PlainText.firstSentence(server["description"]?.string)
-        let named = server["name"]?.string ?? description.flatMap(Self.shortName)
-        let wanted = index == 0 && named == nil ? "production" : named.map(Identifier.member) ?? "server\(index + 1)"
-        let name = names.unique(index == 0 ? "production" : wanted)
         let parts = ServerURL(url)
         if let flaw = parts.flaw { warnings.add(server, flaw) }
-        writer.summary(description ?? "`\(PlainText.line(url))`.")
+        writer.summary(PlainText.firstSentence(server["description"]?.string) ?? "`\(PlainText.line(url))`.")
         var argumentNames: NameSet = parts.host == nil ? ["host"] : []
         var variables: [String: String] = [:]
         var arguments: [SourceWriter.Argument] = []
@@ -100,6 +122,15 @@ struct ServerWriter {
             } else {
                 arguments.append(.text("\(Identifier.escaped(name)): String = \(PlainText.literal(fallback))"))
             }
+        }
+        // Braces around other text are not a variable.
+        for name in PathTemplate(url).names
+        where variables[name] == nil && name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_.\-]*/) != nil {
+            warnings.add(server, "the variable \(quoted(name)) is not described, so it has no default")
+            let argument = argumentNames.unique(Identifier.member(name))
+            variables[name] = argument
+            let type = parts.scheme == "{\(name)}" ? "HTTPScheme" : "String"
+            arguments.append(.text("\(Identifier.escaped(argument)): \(type)"))
         }
         var values: [String] = []
         if let host = parts.host {
@@ -128,10 +159,21 @@ struct ServerWriter {
         }
     }
 
+    /// Whether a server's name says that the server is not the one for real use.
+    private static func isForTests(_ name: String) -> Bool {
+        let words = Identifier.words(of: name).map { $0.lowercased() }
+        return !testWords.isDisjoint(with: words) && !words.contains { $0.hasPrefix("prod") }
+    }
+
+    private static let testWords: Set<String> = [
+        "beta", "demo", "dev", "development", "local", "localhost", "mock", "preview", "qa", "sandbox", "stage",
+        "staging", "test", "testing", "uat",
+    ]
+
     /// The first meaningful words of a description.
     private static func shortName(_ description: String) -> String? {
         let noise: Set<String> = [
-            "a", "an", "the", "server", "servers", "url", "for", "of", "to", "api", "environment",
+            "a", "an", "the", "s", "server", "servers", "url", "for", "of", "to", "api", "environment",
         ]
         let words = Identifier.words(of: description).filter { !noise.contains($0.lowercased()) }.prefix(3)
         return words.isEmpty ? nil : words.joined(separator: " ")

@@ -73,6 +73,12 @@ extension SupportSource {
             ) throws -> Nullable<Value>? {
                 contains(key) ? try decode(type, forKey: key) : nil
             }
+
+            /// Reads null as null; the standard function reads it as a missing member.
+            <shared>func decodeIfPresent(_ type: JSONValue.Type, forKey key: Key) throws -> JSONValue? {
+                // Without the type, `nil` would be the literal of JSONValue.null.
+                contains(key) ? try decode(type, forKey: key) : JSONValue?.none
+            }
         }
 
         /// Stores a value out of line, for a model that contains itself.
@@ -258,7 +264,10 @@ extension SupportSource {
 
             /// Parses a text; nil if the text is not a number.
             <public>init?(_ text: String) {
-                guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
+                // `Decimal(string:)` ignores the rest of a text that only starts with a number.
+                guard text.wholeMatch(of: #/[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?/#) != nil,
+                    let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+                else { return nil }
                 self.value = value
             }
 

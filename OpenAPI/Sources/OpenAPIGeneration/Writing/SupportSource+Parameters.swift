@@ -139,6 +139,12 @@ extension SupportSource {
                 }
             }
 
+            /// The members of an object, as a form has them: `b=1&b=2`.
+            <shared>static func fields(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
+                guard case .members(let members) = value?.parameterText else { return form(name, value) }
+                return QueryPart(members.flatMap { items($0.key, $0.value) })
+            }
+
             /// `a=1,2`, or with another delimiter; empty without values.
             <shared>static func joined(_ name: String, _ value: (some ParameterValue)?, by mark: String = ",") -> QueryPart {
                 guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }

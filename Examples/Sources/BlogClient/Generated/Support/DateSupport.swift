@@ -95,7 +95,10 @@ package nonisolated struct DecimalText: TextValue, ParameterValue {
 
     /// Parses a text; nil if the text is not a number.
     package init?(_ text: String) {
-        guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
+        // `Decimal(string:)` ignores the rest of a text that only starts with a number.
+        guard text.wholeMatch(of: #/[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/#) != nil,
+            let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+        else { return nil }
         self.value = value
     }
 

@@ -14,6 +14,10 @@ struct SearchFilter: RequestModel, ParameterValue {
     }
 }
 
+struct SendQueryAll: RequestModel, ParameterValue {
+    var tags: [String]?
+}
+
 struct SendShapeResponse: ResponseModel {
     var shape: Shape
     var animal: Animal

@@ -113,6 +113,145 @@ enum Event: ResponseModel, Equatable {
     }
 }
 
+struct Evidence: ApiModel {
+    var link: Link?
+    var bytes: Bytes?
+    var price: Price?
+    var amount: Amount?
+    var state: State?
+    var anything: JSONValue?
+
+    enum Link: ApiModel {
+        case url(URL)
+        case stringArray([String])
+        case other(JSONValue)
+
+        init(from decoder: any Decoder) throws {
+            if let value = try? decoder.singleValueContainer().decode(URL.self) {
+                self = .url(value)
+            } else if let value = try? [String](from: decoder) {
+                self = .stringArray(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .url(let value):
+                var container = encoder.singleValueContainer()
+                try container.encode(value)
+            case .stringArray(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+    }
+
+    enum Bytes: ApiModel {
+        case data(Data)
+        case integer(Int)
+        case other(JSONValue)
+
+        init(from decoder: any Decoder) throws {
+            if let value = try? decoder.singleValueContainer().decode(Data.self) {
+                self = .data(value)
+            } else if let value = try? Int(from: decoder) {
+                self = .integer(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .data(let value):
+                var container = encoder.singleValueContainer()
+                try container.encode(value)
+            case .integer(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+    }
+
+    enum Price: ApiModel {
+        case number(Decimal)
+        case bool(Bool)
+        case other(JSONValue)
+
+        init(from decoder: any Decoder) throws {
+            if let value = try? decoder.singleValueContainer().decode(Decimal.self) {
+                self = .number(value)
+            } else if let value = try? Bool(from: decoder) {
+                self = .bool(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .number(let value):
+                var container = encoder.singleValueContainer()
+                try container.encode(value)
+            case .bool(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+    }
+
+    enum Amount: ApiModel {
+        case number(DecimalText)
+        case integer(Int)
+        case other(JSONValue)
+
+        init(from decoder: any Decoder) throws {
+            if let value = try? Int(from: decoder) {
+                self = .integer(value)
+            } else if let value = try? DecimalText(from: decoder) {
+                self = .number(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .number(let value): try value.encode(to: encoder)
+            case .integer(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+    }
+
+    enum State: ApiModel {
+        case string(String)
+        case object(Object)
+        case other(JSONValue)
+
+        init(from decoder: any Decoder) throws {
+            if let value = try? String(from: decoder) {
+                self = .string(value)
+            } else if let value = try? Object(from: decoder) {
+                self = .object(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .string(let value): try value.encode(to: encoder)
+            case .object(let value): try value.encode(to: encoder)
+            case .other(let value): try value.encode(to: encoder)
+            }
+        }
+
+        struct Object: ApiModel {
+            var at: Day?
+        }
+    }
+}
+
 enum Item: ResponseModel {
     case question(Question)
     case reply(Reply)

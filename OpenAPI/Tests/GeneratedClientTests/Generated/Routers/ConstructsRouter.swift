@@ -21,6 +21,16 @@ nonisolated extension ApiCall where Router == ConstructsRouter {
         .init(.post, "/shapes", body: .json(body))
     }
 
+    /// `PUT /evidence`.
+    static func putEvidence(body: Evidence) -> ApiCall<Router, Evidence> {
+        .init(.put, "/evidence", body: .json(body))
+    }
+
+    /// `GET /query`.
+    static func sendQuery(all: SendQueryAll? = nil) -> ApiCall<Router, Void> {
+        .init(.get, "/query", query: [.fields("all", all)])
+    }
+
     /// `PUT /locals`.
     static func putLocals(
         body: Locals,

@@ -71,6 +71,12 @@ nonisolated extension KeyedDecodingContainer {
     ) throws -> Nullable<Value>? {
         contains(key) ? try decode(type, forKey: key) : nil
     }
+
+    /// Reads null as null; the standard function reads it as a missing member.
+    func decodeIfPresent(_ type: JSONValue.Type, forKey key: Key) throws -> JSONValue? {
+        // Without the type, `nil` would be the literal of JSONValue.null.
+        contains(key) ? try decode(type, forKey: key) : JSONValue?.none
+    }
 }
 
 /// Stores a value out of line, for a model that contains itself.
