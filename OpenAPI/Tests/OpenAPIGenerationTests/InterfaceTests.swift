@@ -317,4 +317,37 @@ import Testing
             ]
         )
     }
+
+    private func changes(_ old: String, _ new: String) throws -> [String] {
+        let rest = "info: { title: Shop }\nservers: [{ url: \"https://a.example\" }]\npaths: "
+        func interface(_ version: String, _ paths: String) throws -> Interface {
+            let yaml = "openapi: \(version)\n\(rest){ \(paths) }\n"
+            return try Generator(Data(yaml.utf8), named: "a.yaml").interface()
+        }
+        return try interface("3.0.0", old).changes(to: interface("3.1.0", new)).map(\.description)
+    }
+
+    private func path(_ parameter: String, _ schema: String) -> String {
+        "\"/a/{\(parameter)}\": { get: { operationId: a, parameters: [{ name: \(parameter), in: path, required: true, "
+            + "schema: { type: number, \(schema) } }], responses: { \"204\": { description: x } } } }"
+    }
+
+    @Test func theSameLimitInAnotherNotationIsNoChange() throws {
+        #expect(try changes(path("b", "minimum: 1"), path("b", "minimum: 1.0")) == [])
+        #expect(
+            try changes(path("b", "minimum: 1, exclusiveMinimum: true"), path("b", "exclusiveMinimum: 1.0")) == []
+        )
+        #expect(
+            try changes(path("b", "maximum: 9, exclusiveMaximum: true"), path("b", "exclusiveMaximum: 8"))
+                == ["breaking: GET /a/{b}: the parameter b: exclusiveMaximum is 8 instead of 9"]
+        )
+    }
+
+    @Test func anotherNameOfAPathParameterIsAChangeOfTheParameter() throws {
+        #expect(
+            try changes(path("b", "minimum: 1"), path("c", "minimum: 1")) == [
+                "breaking: GET /a/{b}: the parameter b was removed", "breaking: GET /a/{b}: the parameter c is new",
+            ]
+        )
+    }
 }

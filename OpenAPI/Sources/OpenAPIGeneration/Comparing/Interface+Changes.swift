@@ -66,12 +66,21 @@ extension Interface {
     // MARK: - Operations
 
     private func compareFunctions(_ newer: Interface, _ changes: inout [Change]) {
-        for title in Set(functions.keys).union(newer.functions.keys).sorted() {
+        // An operation whose path parameters have other names is the same operation.
+        let newTitles = Dictionary(newer.functions.keys.map { (Self.shape(of: $0), $0) }) { min($0, $1) }
+        let kept = Dictionary(
+            uniqueKeysWithValues: functions.keys.map { title in
+                (title, newer.functions[title] != nil ? title : newTitles[Self.shape(of: title)] ?? title)
+            }
+        )
+        let added = Set(newer.functions.keys).subtracting(kept.values)
+        for title in added.union(functions.keys).sorted() {
             func change(_ kind: Change.Kind, _ sentence: String) {
                 changes.append(Change(kind: kind, sentence: "\(title): \(sentence)"))
             }
+            let newTitle = kept[title] ?? title
             let old = functions[title] ?? []
-            let new = newer.functions[title] ?? []
+            let new = newer.functions[newTitle] ?? []
             if new.isEmpty {
                 changes.append(Change(kind: .breaking, sentence: "\(title) was removed"))
                 continue
@@ -88,10 +97,15 @@ extension Interface {
                 case (nil, nil): break
                 }
             }
-            if let old = exchanges[title], let new = newer.exchanges[title] {
+            if let old = exchanges[title], let new = newer.exchanges[newTitle] {
                 for (kind, sentence) in old.changes(to: new) { change(kind, sentence) }
             }
         }
+    }
+
+    /// The title of an operation without the names of the parameters in its path.
+    private static func shape(of title: String) -> String {
+        title.replacing(/\{[^}]*\}/, with: "{}")
     }
 
     /// Pairs the functions of one operation with the functions that replace them.

@@ -34,6 +34,11 @@ struct Limits: Equatable {
             }
             values[prefix + member.key] = text
         }
+        // In OpenAPI 3.0, a Boolean says that `minimum` itself is excluded. Later versions have the number here.
+        for (limit, keyword) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")]
+        where values[prefix + keyword] == "true" {
+            values[prefix + keyword] = values.removeValue(forKey: prefix + limit)
+        }
         // A default can also be next to the reference.
         if let text = node["default"]?.scalarText { values[prefix + "default"] = text }
         read(target["items"], prefix: prefix + "items ", depth: depth + 1, resolve)
@@ -57,8 +62,8 @@ struct Limits: Equatable {
             if !isSameType, key.hasSuffix("format") { return nil }
             let old = values[key]
             let new = newer.values[key]
-            if old == new { return nil }
             let keyword = key.split(separator: " ").last.map(String.init) ?? key
+            if old == new || (keyword != "default" && Self.areEqualNumbers(old, new)) { return nil }
             let sentence: String
             switch (old, new) {
             case (nil, let new?): sentence = "\(key) \(new) is new"
@@ -67,6 +72,12 @@ struct Limits: Equatable {
             }
             return (PlainText.line(sentence), Self.isTighter(keyword, old, new))
         }
+    }
+
+    /// Whether both texts are the same number, such as 1 and 1.0.
+    private static func areEqualNumbers(_ old: String?, _ new: String?) -> Bool {
+        guard let old = old.flatMap(Double.init), let new = new.flatMap(Double.init) else { return false }
+        return old == new
     }
 
     private static func isTighter(_ keyword: String, _ old: String?, _ new: String?) -> Bool {
