@@ -136,4 +136,34 @@ import Testing
         ).code
         #expect(code.contains("case \"\(name)\":"))
     }
+
+    @Test func aKeywordWithAValueOfAnotherKindIsIgnoredWithAWarning() throws {
+        let schema = "A: { type: object, required: a, properties: { a: { type: string, enum: b, required: true } } }"
+        let result = try generated(document(schemas: schema))
+        #expect(
+            result.sentences.sorted() == [
+                "`enum` has to be a list; it is ignored", "`required` has to be a list; it is ignored",
+                "`required` has to be a list; it is ignored",
+                "the document has no servers; pass the host to the environment",
+            ]
+        )
+        #expect(result.code.contains("var a: String?"))
+    }
+
+    @Test func aParameterThatAppearsTwiceHasAWarning() throws {
+        let parameter = "{ name: b, in: query, schema: { type: string } }"
+        let paths = """
+            paths:
+              /a:
+                parameters: [\(parameter)]
+                get:
+                  operationId: a
+                  parameters: [PARAMETERS]
+                  responses: { 204: { description: x } }
+            """
+        let once = try generated(paths.replacing("PARAMETERS", with: parameter))
+        #expect(!once.sentences.contains { $0.contains("twice") })
+        let twice = try generated(paths.replacing("PARAMETERS", with: "\(parameter), \(parameter)"))
+        #expect(twice.sentences.contains("the parameter \"b\" appears twice; the last one is used"))
+    }
 }

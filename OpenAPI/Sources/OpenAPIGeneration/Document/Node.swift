@@ -106,6 +106,10 @@ extension Node {
         if case .object = content { true } else { false }
     }
 
+    var isArray: Bool {
+        if case .array = content { true } else { false }
+    }
+
     var isNull: Bool {
         if case .null = content { true } else { false }
     }

@@ -12,6 +12,10 @@ extension SchemaReader {
                 warnings.add(member.value, sentence)
             } else if !Self.supported.contains(member.key), !member.key.hasPrefix("x-") {
                 warnings.add(member.value, "\(quoted(member.key)) is not a keyword of a schema; it is ignored")
+            } else if Self.lists.contains(member.key), !member.value.isArray {
+                warnings.add(member.value, "`\(member.key)` has to be a list; it is ignored")
+            } else if member.key == "properties", !member.value.isObject {
+                warnings.add(member.value, "`properties` has to be an object; it is ignored")
             }
         }
     }
@@ -28,6 +32,9 @@ extension SchemaReader {
         "$ref", "title", "description", "summary", "deprecated", "default", "example", "examples", "readOnly",
         "writeOnly", "nullable", "externalDocs", "$comment", "$id", "$defs", "$anchor", "$schema", "xml",
     ]
+
+    /// Keywords whose value is a list.
+    private static let lists: Set<String> = ["required", "enum", "allOf", "oneOf", "anyOf"]
 
     static let unsupported: [String: String] = [
         "not": "`not` is not supported; values that it forbids are accepted",

@@ -158,7 +158,9 @@ final class SchemaReader {
             return try merge(node, into: declaration)
         }
         if !alternatives.isEmpty { return try union(of: alternatives, of: node, into: declaration) }
-        if node["enum"] != nil || node["const"] != nil { return enumeration([node], of: node, into: declaration) }
+        if node["enum"]?.isArray == true || node["const"] != nil {
+            return enumeration([node], of: node, into: declaration)
+        }
         let types = types(of: node).filter { $0 != "null" }
         if types.count > 1 {
             // If the schema has several types, each keyword belongs to one of them.

@@ -13,9 +13,13 @@ extension SpecificationReader {
         var found: [Parameter] = []
         var indices: [Key: Int] = [:]
         for owner in items.reversed() + [operation.node] {
+            var own: Set<Key> = []
             for node in owner["parameters"]?.elements ?? [] {
                 guard let parameter = try parameter(documents.resolved(node)) else { continue }
                 let key = Key(name: parameter.name, location: parameter.location)
+                if !own.insert(key).inserted {
+                    warnings.add(node, "the parameter \(quoted(parameter.name)) appears twice; the last one is used")
+                }
                 if let same = indices[key] {
                     found[same] = parameter
                 } else {
