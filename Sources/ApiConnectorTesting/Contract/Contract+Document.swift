@@ -10,7 +10,7 @@ extension Contract {
         guard let document else { return [] }
         var known: Set<String> = []
         return exchanges.flatMap { exchange in
-            document.violations(of: exchange).filter { !isIgnored(pointer: $0.pointer) }.compactMap { violation in
+            document.violations(of: exchange).compactMap { violation in
                 let text = "\(exchange.sent.request): \(violation) in \(document.name)."
                 guard known.insert("\(text)\(exchange.place)").inserted else { return nil }
                 return TestIssue(kind: .violated, description: text, place: exchange.place)
@@ -23,11 +23,11 @@ extension OpenAPIDocument {
     func violations(of exchange: ScriptExchange) -> [ContractViolation] {
         switch operations(for: exchange.sent.request) {
         case .failure(let violation):
-            return [violation]
+            return ignored.containsPointer(violation.pointer) ? [] : [violation]
         case .success(let candidates):
             var first: [ContractViolation]?
             for candidate in candidates {
-                let found = violations(of: exchange, candidate)
+                let found = violations(of: exchange, candidate).filter { !ignored.containsPointer($0.pointer) }
                 if found.isEmpty { return [] }
                 if first == nil { first = found }
             }

@@ -59,7 +59,7 @@ public final class Contract: Sendable {
     ///     inside them are not reported. None by default.
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document.
     public init(openAPI file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
-        let document = try OpenAPIDocument(contentsOf: file)
+        let document = try OpenAPIDocument(contentsOf: file, ignoring: ignored)
         self.document = document
         name = document.name
         recording = []
@@ -132,10 +132,6 @@ public final class Contract: Sendable {
 
     private func isIgnored(_ path: String) -> Bool {
         ignored.contains { path == $0 || path.hasPrefix($0 + ".") || path.hasPrefix($0 + "[]") }
-    }
-
-    func isIgnored(pointer: String) -> Bool {
-        ignored.contains { pointer == $0 || pointer.hasPrefix($0 + "/") }
     }
 
     private func issue(_ text: String, at place: CodeLocation) -> TestIssue {

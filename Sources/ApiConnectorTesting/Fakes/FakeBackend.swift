@@ -49,8 +49,8 @@ public struct FakeBackend: ResponseSource {
 
     /// Answers a request.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document. The
-    ///   error lists each violation.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document, with
+    ///   each violation, and for a schema for which no value can be generated.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         if request.url.host() == Self.redirectedHost { return .data(Data([1, 2, 3])) }
         let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
@@ -71,7 +71,16 @@ public struct FakeBackend: ResponseSource {
                 }
                 let key = "\(request.method) \(request.url.absoluteString)"
                 var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key), responseKey)
-                return answer.response(accepting: request.headers[.accept])
+                let response = answer.response(accepting: request.headers[.accept])
+                if let flaw = answer.values.flaw {
+                    throw ApiConnectorError(
+                        .unmatched,
+                        "\(document.name) has no example for the answer, and no value could be generated for it: "
+                            + "\(flaw.sentence) (\(flaw.schema)); add an example to the document",
+                        request: request
+                    )
+                }
+                return response
             }
             throw refused(first ?? [])
         }
@@ -107,7 +116,7 @@ private struct DocumentedAnswer {
         if status.isRedirection, status != 304, !headers.contains(.location) {
             headers[.location] = "https://\(FakeBackend.redirectedHost)/"
         }
-        let ranges = accept.map(MediaType.ranges) ?? [.any]
+        let ranges = accept.map { MediaType.ranges(in: $0).preferred } ?? [.any]
         let content = (response["content"]?.members ?? []).compactMap { entry -> (MediaType, JSONNode)? in
             guard let type = MediaType(entry.key), let node = entry.node.resolved else { return nil }
             return (type, node)
@@ -126,14 +135,14 @@ private struct DocumentedAnswer {
     /// The response with the chosen key.
     ///
     /// Without a key, it is the first response whose key is a successful status code, `2XX` or `default`. If there is
-    /// no such response, it is the first one whose key is any other status code.
+    /// no such response, it is the first one.
     private var chosen: (HTTPStatus, JSONNode)? {
         if let responseKey, let status = operation.status(ofResponse: responseKey) {
             return operation.response(status).map { (status, $0) }
         }
-        let responses = operation.node["responses"]?.members ?? []
+        let responses = (operation.node["responses"]?.members ?? []).filter { !$0.key.hasPrefix("x-") }
         func status(_ key: String) -> HTTPStatus? {
-            Int(key).map { HTTPStatus(rawValue: $0) } ?? (key.uppercased() == "2XX" || key == "default" ? 200 : nil)
+            key.uppercased() == "2XX" || key == "default" ? 200 : operation.status(ofResponse: key)
         }
         let known = responses.compactMap { entry in
             status(entry.key).flatMap { status in entry.node.resolved.map { (status, $0) } }
@@ -149,6 +158,12 @@ private struct DocumentedAnswer {
         return (media.value.object?["example"].map { [$0] } ?? []) + named
     }
 
+    /// The first example that is text, for a body that is not JSON.
+    private func textExample(of media: JSONNode) -> String? {
+        let serialized = (media["examples"]?.members ?? []).compactMap { $0.node.resolved?.text("serializedValue") }
+        return (serialized + examples(of: media).compactMap(\.string)).first
+    }
+
     private mutating func body(_ type: MediaType, _ media: JSONNode) -> Data {
         if type.isDocumentedJSON {
             return Data(values.value(for: media["schema"], examples: examples(of: media)).description.utf8)
@@ -161,10 +176,23 @@ private struct DocumentedAnswer {
             return record(type, values.value(for: media["schema"], examples: examples(of: media)))
         case ("text", _):
             return Data(text(of: values.value(for: media["schema"], examples: examples(of: media))).utf8)
-        case (_, "xml"): return Data("<a/>".utf8)
-        case (_, let subtype) where subtype.hasSuffix("+xml"): return Data("<a/>".utf8)
-        default: return Data((0..<16).map { _ in UInt8(truncatingIfNeeded: values.random.next()) })
+        case (_, "xml"): return Data((textExample(of: media) ?? "<a/>").utf8)
+        case (_, let subtype) where subtype.hasSuffix("+xml"): return Data((textExample(of: media) ?? "<a/>").utf8)
+        case (_, "x-www-form-urlencoded"):
+            let value = values.value(for: media["schema"], examples: examples(of: media))
+            return Data((textExample(of: media) ?? form(value)).utf8)
+        default:
+            if let text = textExample(of: media) { return Data(text.utf8) }
+            return Data((0..<16).map { _ in UInt8(truncatingIfNeeded: values.random.next()) })
         }
+    }
+
+    private func form(_ value: JSONValue) -> String {
+        func encoded(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        }
+        let members = (value.object ?? [:]).sorted { $0.key < $1.key }
+        return members.map { "\(encoded($0.key))=\(encoded(text(of: $0.value)))" }.joined(separator: "&")
     }
 
     /// A value for an event.
@@ -215,5 +243,15 @@ extension MediaType {
         case "*": return .octetStream
         default: return MediaType(type, subtype.hasSuffix("json") ? "json" : "octet-stream")
         }
+    }
+}
+
+extension [MediaType] {
+    /// The ranges of an `Accept` field, the one with the highest weight first, without those of weight 0 (RFC 9110,
+    /// section 12.4.2).
+    fileprivate var preferred: [MediaType] {
+        let weighted = map { ($0, $0[parameter: "q"].flatMap(Double.init) ?? 1) }.filter { $0.1 > 0 }
+        let weights = Set(weighted.map(\.1)).sorted(by: >)
+        return weights.flatMap { weight in weighted.filter { $0.1 == weight }.map(\.0) }
     }
 }

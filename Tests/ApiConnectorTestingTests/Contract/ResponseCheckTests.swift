@@ -130,6 +130,18 @@ struct ResponseCheckTests {
         }
     }
 
+    @Test func anEmptyTextOrStreamIsABody() async throws {
+        for (line, type) in [("GET /teas/best", "text/plain"), ("GET /points/;at=1", "application/jsonl")] {
+            #expect(try await violations(line, .data(Data(), headers: ["Content-Type": type])).isEmpty)
+            #expect(try await violations(line, .status(200)).isEmpty)
+        }
+        #expect(try await violations("GET /teas/1", json("")).count == 1)
+    }
+
+    @Test func ofACompressedBodyOnlyTheMediaTypeIsChecked() async throws {
+        #expect(try await violations("GET /teas/1", json("x", 200, ["Content-Encoding": "gzip"])).isEmpty)
+    }
+
     @Test func aBodyInStepsIsComparedAndAFedBodyIsNot() async throws {
         let head: HTTPHeaders = ["Content-Type": "application/json"]
         let steps = TestConnectorResponse.chunks([Data("{".utf8), Data("}".utf8)], headers: head)
@@ -196,6 +208,15 @@ struct ResponseCheckTests {
         (#"{"swagger":"2.0"}"#, "shop.json is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi"),
         (#"{"openapi":"4.0"}"#, "shop.json is not an OpenAPI 3 document: its member \"openapi\" is \"4.0\""),
         ("{}", "shop.json is not an OpenAPI 3 document: its member \"openapi\" is null"),
+        (
+            ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{"200":{"$ref":"#/components/responses/A"}}}}}}"##,
+            "shop.json has no #/components/responses/A, to which the $ref at #/paths/~1a/get/responses/200 leads; to join "
+                + "a document of several files, run apiconnector-openapi convert"
+        ),
+        (
+            ##"{"openapi":"3.1.0","paths":{"/a":{"$ref":"#/x"}},"x":{"put":{"parameters":[{"$ref":"b.json#/c"}]}}}"##,
+            "shop.json has no b.json#/c, to which the $ref at #/x/put/parameters/0 leads"
+        ),
     ])
     func aFileThatIsNotADocumentIsRefused(_ text: String, _ sentence: String) throws {
         let error = #expect(throws: ApiConnectorError.self) { try ShopDocument.document(text) }

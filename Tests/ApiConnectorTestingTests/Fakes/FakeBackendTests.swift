@@ -55,6 +55,8 @@ struct FakeBackendTests {
         #expect(try await body("text/plain, application/json") == "plain")
         #expect(Int(try await body("*/*")) != nil)
         #expect(Bool(try await body("application/json+x")) != nil)
+        #expect(Int(try await body("text/plain;q=0.5, application/json")) != nil)
+        #expect(Int(try await body("text/plain;q=0, */*;q=0.1")) != nil)
     }
 
     @Test func aRedirectLeadsToSomeBytes() async throws {
@@ -110,6 +112,44 @@ struct FakeBackendTests {
         #expect(String(decoding: try await answer(try request("GET /teas/best"), in: short), as: UTF8.self) == "mate")
     }
 
+    private func answer(ofContent content: String) async throws -> String {
+        let text = #"{"openapi":"3.2.0","paths":{"/a":{"get":{"responses":{"200":{"content":{\#(content)}}}}}}}"#
+        return String(decoding: try await answer(try request("GET /a"), in: text), as: UTF8.self)
+    }
+
+    @Test func anExampleOfABodyThatIsNotJSONIsTheAnswer() async throws {
+        #expect(try await answer(ofContent: #""application/xml":{"example":"<tea/>"}"#) == "<tea/>")
+        let serialized = #""examples":{"a":{"dataValue":{"id":1},"serializedValue":"<tea id='1'/>"}}"#
+        #expect(try await answer(ofContent: #""application/tea+xml":{\#(serialized)}"#) == "<tea id='1'/>")
+        #expect(try await answer(ofContent: #""application/pdf":{"example":"%PDF"}"#) == "%PDF")
+        let form = #""application/x-www-form-urlencoded":{"example":{"token":"a b&c","scope":["x","y"]}}"#
+        #expect(try await answer(ofContent: form) == "scope=x%2Cy&token=a%20b%26c")
+    }
+
+    @Test func aSchemaWithoutAnyGeneratedValueIsAnError() async throws {
+        let schema = #"{"type":"string","not":{"type":"string"}}"#
+        let error = await #expect(throws: ApiConnectorError.self) {
+            _ = try await answer(ofContent: #""application/json":{"schema":\#(schema)}"#)
+        }
+        #expect(error?.kind == .unmatched)
+        #expect(
+            error?.description.contains(
+                "shop.json has no example for the answer, and no value could be generated for it: it matches a forbidden "
+                    + "schema (#/paths/~1a/get/responses/200/content/application~1json/schema/not); add an example"
+            ) == true,
+            "\(String(describing: error))"
+        )
+    }
+
+    @Test func withoutASuccessfulResponseTheFirstOneIsTheAnswer() async throws {
+        let text =
+            #"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{"4XX":{"description":""},"x-b":{}}}},"#
+            + #""/b":{"get":{"responses":{"404":{},"5XX":{}}}}}}"#
+        let backend = FakeBackend(try ShopDocument.document(text))
+        #expect(try await backend.response(for: try request("GET /a")).canned?.0 == 400)
+        #expect(try await backend.response(for: try request("GET /b")).canned?.0 == 404)
+    }
+
     @Test func anInvalidRequestFailsWithEachViolation() async throws {
         let backend = FakeBackend(try ShopDocument.document())
         let shop = NetworkConnector(environment: .test, provider: TestConnector(backend), router: Shop.self)
@@ -135,7 +175,9 @@ struct SchemaValuesTests {
         #"{"type":"integer","minimum":5,"maximum":7}"#,
         #"{"type":"integer","exclusiveMinimum":5,"multipleOf":4}"#,
         #"{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}"#,
-        #"{"type":"number","maximum":-3}"#,
+        #"{"type":"number","maximum":-3}"#, #"{"type":"number","multipleOf":0.01,"minimum":0.295,"maximum":0.305}"#,
+        #"{"type":"number","multipleOf":0.1,"exclusiveMinimum":0.2}"#,
+        #"{"type":"number","multipleOf":0.5,"maximum":-7}"#,
         #"{"type":"string","minLength":30,"maxLength":31}"#,
         #"{"type":"string","maxLength":2}"#,
         #"{"type":"string","pattern":"^[a-z]{2,4}-\\d+$"}"#,

@@ -8,10 +8,12 @@ import ApiConnector
 struct BodyCheck {
     let part: ContractViolation.Part
     let values: TextValues
+    /// Whether the body has a content coding such as gzip, so that only its media type is checked.
+    let isCompressed: Bool
 
     /// The violations of a body.
     ///
-    /// The body must not be empty.
+    /// A body that is empty must have a media type that allows this.
     func violations(
         of body: Data,
         _ type: MediaType?,
@@ -28,19 +30,21 @@ struct BodyCheck {
             let sentence = "the media type is \(type), but the document has \(list)"
             return [ContractViolation(part, node.pointer + "/content", sentence)]
         }
-        return check(body, type, media, parts)
+        return isCompressed ? [] : check(body, type, media, parts)
     }
 
     /// The document's entry for a media type.
     ///
-    /// An entry for the type itself takes precedence over a range such as `text/*`.
-    static func media(_ type: MediaType, in content: [(key: String, node: JSONNode)]) -> JSONNode? {
-        let fitting = content.filter { entry in
-            guard let range = MediaType(entry.key) else { return false }
-            // Parameters such as a charset do not have to match the document.
-            return MediaType(type.type, type.subtype).matches(MediaType(range.type, range.subtype))
+    /// An entry for the type itself takes precedence over a range such as `text/*`. Parameters such as a charset do not
+    /// have to match the document, but an entry with the same parameters takes precedence.
+    private static func media(_ type: MediaType, in content: [(key: String, node: JSONNode)]) -> JSONNode? {
+        func rank(_ entry: (key: String, node: JSONNode)) -> (Int, Int, Int) {
+            guard let range = MediaType(entry.key) else { return (0, 0, 0) }
+            let parameters = type.matches(range) ? range.parameters.count + 1 : 0
+            return (entry.key.contains("*") ? 0 : 1, parameters, entry.key.count)
         }
-        return (fitting.first { !$0.key.contains("*") } ?? fitting.max { $0.key.count < $1.key.count })?.node.resolved
+        let fitting = content.filter { entry in MediaType(entry.key).map { type.isKind(of: $0) } ?? false }
+        return fitting.max { rank($0) < rank($1) }?.node.resolved
     }
 
     private func check(
@@ -50,20 +54,16 @@ struct BodyCheck {
         _ parts: [RecordedRequest.Part]
     ) -> [ContractViolation] {
         if type.isDocumentedJSON { return checkJSON(body, media["schema"], media) }
-        if let item = media["itemSchema"], let records = Self.records(of: body, type) {
-            return records.flatMap { checkJSON($0, item, media) }
-        }
+        if let records = Self.records(of: body, type) { return check(records, media) }
         if let item = media["itemSchema"], type.isEventStream { return checkEvents(body, item) }
         guard let schema = media["schema"] else { return [] }
         if type.matches(.form) {
-            let items = ParameterReader.Item.all(in: String(decoding: body, as: UTF8.self), isForm: true)
-            let parameter = DocumentedParameter(media, name: "", in: .query)
-            return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
+            return check(form(String(decoding: body, as: UTF8.self), schema, media), schema)
         }
         if type.matches(MediaType("multipart", "form-data")) {
             let found = values.checker.violations(of: object(of: parts, schema), against: schema)
             return found.filter { !isUnreadable($0, media) }.map { ContractViolation(part.rawValue, $0) }
-                + quotedTexts(in: parts, schema, media)
+                + quotedTexts(in: parts, schema, media) + foreignTypes(in: parts, media)
         }
         // A text is checked as one scalar value. If the schema describes an object or an array, the text has a format
         // that this checker cannot parse, so the text is not checked.
@@ -73,6 +73,17 @@ struct BodyCheck {
             return []
         }
         return check(values.scalar(text, schema), schema)
+    }
+
+    /// The violations of a stream's records.
+    ///
+    /// `itemSchema` is new in OpenAPI 3.2. In older documents, `schema` describes one record or the list of all records.
+    private func check(_ records: [Data], _ media: JSONNode) -> [ContractViolation] {
+        guard let schema = media["itemSchema"] ?? media["schema"] else { return [] }
+        let found = records.flatMap { checkJSON($0, schema, media) }
+        if found.isEmpty || media["itemSchema"] != nil { return found }
+        let list = JSONValue.array(records.compactMap { JSONValue(parsing: $0) })
+        return list.array?.count == records.count && values.checker.accepts(list, schema) ? [] : found
     }
 
     private func checkJSON(_ body: Data, _ schema: JSONNode?, _ media: JSONNode) -> [ContractViolation] {
@@ -100,7 +111,22 @@ struct BodyCheck {
         values.checker.violations(of: value, against: schema).map { ContractViolation(part.rawValue, $0) }
     }
 
-    /// The object that a form describes: one member per name, and one element of an array per part.
+    /// The object that a form of type `application/x-www-form-urlencoded` describes.
+    private func form(_ text: String, _ schema: JSONNode, _ media: JSONNode) -> JSONValue {
+        var items = ParameterReader.Item.all(in: text, isForm: true)
+        var members: [String: JSONValue] = [:]
+        for (name, encoding) in media["encoding"]?.members ?? [] {
+            let field = DocumentedParameter(encoding, name: name, in: .query, schema: values.property(name, of: schema))
+            // In the usual style, the name repeats, which the reader of the other fields expects.
+            if field.style == .form, field.explodes { continue }
+            members[name] = ParameterReader(parameter: field, values: values).value(takingFrom: &items)
+        }
+        let form = DocumentedParameter(media, name: "", in: .query)
+        let others = ParameterReader(parameter: form, values: values).object(items).object ?? [:]
+        return .object(members.merging(others) { styled, _ in styled })
+    }
+
+    /// The object that a multipart form describes: one member per name, and one element of an array per part.
     private func object(of parts: [RecordedRequest.Part], _ schema: JSONNode) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for name in Set(parts.map(\.name)) {
@@ -109,8 +135,9 @@ struct BodyCheck {
             let items = isList ? property.flatMap { values.part("items", of: $0) } : property
             let found = parts.filter { $0.name == name }.map { value(of: $0, property, items) }
             // The schema can also have alternatives that are not arrays.
-            let isLone = found.count == 1 && found[0].array == nil
-            members[name] = isList ? values.choose([.array(found)] + (isLone ? found : []), property) : found[0]
+            let isLone = found.count == 1 && (!isList || found[0].array == nil)
+            let list = JSONValue.array(found)
+            members[name] = isList ? values.choose([list] + (isLone ? found : []), property) : isLone ? found[0] : list
         }
         return .object(members)
     }
@@ -155,15 +182,36 @@ struct BodyCheck {
         }
     }
 
+    /// The violations of parts with another media type than `contentType` allows.
+    private func foreignTypes(in parts: [RecordedRequest.Part], _ media: JSONNode) -> [ContractViolation] {
+        parts.compactMap { part in
+            guard let encoding = media["encoding"]?[part.name], let text = encoding.text("contentType") else {
+                return nil
+            }
+            // A part without a type is plain text (RFC 7578, section 4.4).
+            let type = part.mediaType ?? MediaType("text", "plain")
+            if MediaType.ranges(in: text).contains(where: type.isKind) { return nil }
+            let sentence = "the media type of the part \"\(part.name)\" is \(type), but the document has \(text)"
+            return ContractViolation(self.part, encoding.pointer + "/contentType", sentence)
+        }
+    }
+
     /// The records of a body of JSON lines or of a JSON text sequence; nil for another media type.
     private static func records(of body: Data, _ type: MediaType) -> [Data]? {
         let separators: Set<UInt8> =
             switch type.subtype {
-            case "jsonl", "x-ndjson", "ndjson": [0x0A]
-            case "json-seq": [0x1E]
+            case "jsonl", "x-ndjson", "ndjson", "x-jsonlines": [0x0A]
+            case "json-seq", "geo+json-seq": [0x1E]
             default: []
             }
         guard !separators.isEmpty else { return nil }
         return body.split { separators.contains($0) }.filter { !$0.allSatisfy { $0 <= 0x20 } }.map { Data($0) }
+    }
+}
+
+extension MediaType {
+    /// Whether this type is within a range, without regard to parameters.
+    fileprivate func isKind(of range: MediaType) -> Bool {
+        MediaType(type, subtype).matches(MediaType(range.type, range.subtype))
     }
 }

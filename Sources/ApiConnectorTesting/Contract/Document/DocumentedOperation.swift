@@ -36,9 +36,22 @@ struct DocumentedOperation: Sendable {
                 template: DocumentedPath(path),
                 node: node,
                 parameters: DocumentedParameter.all(of: node, in: items),
-                bases: (servers?.elements ?? []).compactMap { $0.text("url").map(DocumentedPath.init(ofServer:)) },
+                bases: (servers?.elements ?? []).flatMap(urls).map(DocumentedPath.init(ofServer:)),
                 credentialNames: credentialNames
             )
+        }
+    }
+
+    /// The URL of a server, and the URLs in which a variable has one of its values that contains a slash.
+    ///
+    /// Another value of a variable is one segment of the path, or a part of one. At most 64 URLs are used.
+    private static func urls(of server: JSONNode) -> [String] {
+        guard let url = server.text("url") else { return [] }
+        return (server["variables"]?.members ?? []).reduce([url]) { urls, variable in
+            let values = (variable.node["enum"]?.value.array ?? []) + [variable.node["default"]?.value ?? .null]
+            let long = values.compactMap(\.string).filter { $0.contains("/") }
+            let others = urls.flatMap { url in long.map { url.replacing("{\(variable.key)}", with: $0) } }
+            return Array((urls + others).prefix(64))
         }
     }
 

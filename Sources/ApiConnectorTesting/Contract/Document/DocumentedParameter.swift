@@ -43,8 +43,10 @@ struct DocumentedParameter: Sendable {
         self.init(node, name: name, in: place)
     }
 
-    /// Makes a parameter whose name and place are known, or a header field of a response.
-    init(_ node: JSONNode, name: String, in place: Place) {
+    /// Makes a parameter whose name and place are known, a header field of a response, or a field of a form.
+    ///
+    /// - Parameter schema: The schema of a field of a form; nil if the node itself has the schema.
+    init(_ node: JSONNode, name: String, in place: Place, schema: JSONNode? = nil) {
         self.node = node
         self.name = name
         self.place = place
@@ -52,7 +54,7 @@ struct DocumentedParameter: Sendable {
         let usual: Style = place == .query || place == .cookie ? .form : .simple
         style = node.text("style").flatMap(Style.init) ?? usual
         explodes = node["explode"]?.value.bool ?? (style == .form || style == .cookie)
-        schema = node["schema"]
+        self.schema = schema ?? node["schema"]
         content = node["content"]?.members.first.map { ($0.key, $0.node.resolved?["schema"]) }
     }
 
@@ -76,6 +78,21 @@ struct DocumentedParameter: Sendable {
         case .cookie: "the cookie \"\(name)\""
         case .querystring: "the query"
         }
+    }
+
+    /// Whether each item of a query has one element of the value, so that the name can repeat.
+    var repeats: Bool { explodes || style == .deepObject }
+
+    /// Why a text from a path does not have the parameter's style; nil if it has the style.
+    func flaw(ofPathValue text: String) -> String? {
+        let start =
+            switch style {
+            case .label: "."
+            case .matrix: explodes ? ";" : ";\(name)"
+            default: ""
+            }
+        return text.hasPrefix(start) || (text.removingPercentEncoding ?? text).hasPrefix(start)
+            ? nil : "it does not start with \"\(start)\", as the style \(style.rawValue) requires"
     }
 
     /// The text between two elements, both plain and percent-encoded.

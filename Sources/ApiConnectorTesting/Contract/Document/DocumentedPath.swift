@@ -81,8 +81,11 @@ struct DocumentedPath: Sendable {
             return decoded.hasPrefix(literal) && read(rest, decoded.dropFirst(literal.count), &values)
         case .parameter(let name):
             guard case .literal(let literal)? = rest.first else {
-                values[name] = String(text)
-                return rest.isEmpty ? !text.isEmpty : read(rest, "", &values)
+                // Of two adjacent parameters, the second one begins with the mark of its style, or has only one
+                // character.
+                let mark = rest.isEmpty ? nil : text.dropFirst().firstIndex { ".;".contains($0) } ?? text.indices.last
+                values[name] = String(text[..<(mark ?? text.endIndex)])
+                return rest.isEmpty ? !text.isEmpty : read(rest, text[(mark ?? text.endIndex)...], &values)
             }
             guard let range = text.range(of: literal, options: rest.count <= 2 ? .backwards : []) else { return false }
             values[name] = String(text[..<range.lowerBound])

@@ -10,11 +10,13 @@ final class OpenAPIDocument: Sendable {
     let root: JSONNode
     let dialect: SchemaChecker.Dialect
     let operations: [DocumentedOperation]
+    /// The pointers within which there are no violations.
+    let ignored: Set<String>
 
     /// Reads a file.
     ///
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, whose text says what to do.
-    convenience init(contentsOf file: URL) throws(ApiConnectorError) {
+    convenience init(contentsOf file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
         let name = file.lastPathComponent
         let data: Data
         do {
@@ -22,10 +24,10 @@ final class OpenAPIDocument: Sendable {
         } catch {
             throw ApiConnectorError(.decodingFailed, "the document \(name) cannot be read", underlying: error)
         }
-        try self.init(data, named: name)
+        try self.init(data, named: name, ignoring: ignored)
     }
 
-    init(_ data: Data, named name: String) throws(ApiConnectorError) {
+    init(_ data: Data, named name: String, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
         func failed(_ sentence: String) -> ApiConnectorError {
             ApiConnectorError(.decodingFailed, "\(name) \(sentence)")
         }
@@ -40,11 +42,39 @@ final class OpenAPIDocument: Sendable {
             throw failed("is not an OpenAPI 3 document: its member \"openapi\" is \(value["openapi"])")
         }
         self.name = name
+        self.ignored = ignored
         dialect = version.hasPrefix("3.0") ? .openAPI30 : .draft2020
         let root = JSONDocument(value).rootNode
         self.root = root
-        operations = (root["paths"]?.members ?? []).filter { $0.key.hasPrefix("/") }
-            .flatMap { DocumentedOperation.all(of: $0.node, at: $0.key, in: root) }
+        let paths = (root["paths"]?.members ?? []).filter { $0.key.hasPrefix("/") }
+        if let broken = Self.brokenReference(in: paths.map(\.node)) {
+            throw failed(
+                "has no \(broken.text("$ref") ?? "text"), to which the $ref at \(broken.pointer) leads; "
+                    + "to join a document of several files, run apiconnector-openapi convert"
+            )
+        }
+        operations = paths.flatMap { DocumentedOperation.all(of: $0.node, at: $0.key, in: root) }
+    }
+
+    /// The first reference that leads to no value, in the paths and in everything that they consist of, except in
+    /// schemas.
+    ///
+    /// The checker reports such a reference in a schema.
+    private static func brokenReference(in paths: [JSONNode]) -> JSONNode? {
+        let others: Set = ["schema", "itemSchema", "example", "examples", "callbacks", "links"]
+        var visited: Set<String> = []
+        var waiting = Array(paths.reversed())
+        while let node = waiting.popLast() {
+            guard visited.insert(node.pointer).inserted else { continue }
+            if node.value.object?["$ref"] != nil {
+                guard let target = node.resolved else { return node }
+                waiting.append(target)
+            }
+            waiting += node.members.filter { !others.contains($0.key) && !$0.key.hasPrefix("x-") }.map(\.node)
+                .reversed()
+            waiting += node.elements.reversed()
+        }
+        return nil
     }
 
     /// Makes a document that has only one of another document's operations.
@@ -52,11 +82,12 @@ final class OpenAPIDocument: Sendable {
         name = other.name
         root = other.root
         dialect = other.dialect
+        ignored = other.ignored
         operations = [operation]
     }
 
     func checker(_ direction: SchemaChecker.Direction) -> SchemaChecker {
-        SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
+        SchemaChecker(dialect: dialect, direction: direction, checksFormats: true, ignored: ignored)
     }
 
     /// An operation that a request can be for, with the values in the request's path.

@@ -108,21 +108,38 @@ struct ParameterReader {
         return values.choose(candidates + values.candidates(first.text), schema)
     }
 
+    /// The object of items such as `filter[age]=3`.
+    ///
+    /// OpenAPI does not define how nested objects are written. Most clients write `filter[owner][age]=3`.
     private func deepObject(_ items: inout [Item]) -> JSONValue? {
         let prefix = parameter.name + "["
         let own = items.filter { $0.name.hasPrefix(prefix) }
         guard !own.isEmpty else { return nil }
         items.removeAll { $0.name.hasPrefix(prefix) }
-        let names = own.map { String($0.name.dropFirst(prefix.count).prefix { $0 != "]" }) }
+        return deepObject(own.map { (path: $0.name.dropFirst(parameter.name.count), text: $0.text) }, schema, depth: 0)
+    }
+
+    private func deepObject(_ items: [(path: Substring, text: String)], _ schema: JSONNode?, depth: Int) -> JSONValue {
+        func split(_ path: Substring) -> (name: String, rest: Substring) {
+            let name = path.dropFirst().prefix { $0 != "]" }
+            return (String(name), path.dropFirst(name.count + 2))
+        }
+        let parts = items.map { (part: split($0.path), text: $0.text) }
         var members: [String: JSONValue] = [:]
-        for name in Set(names) {
-            let texts = zip(names, own).filter { $0.0 == name }.map(\.1.text)
+        for name in Set(parts.map(\.part.name)) {
+            let own = parts.filter { $0.part.name == name }
             let property = schema.flatMap { values.property(name, of: $0) }
-            var candidates = texts.count == 1 ? values.candidates(texts[0]) : []
-            if values.describes("array", "items", property) { candidates.insert(values.array(texts, property), at: 0) }
-            // OpenAPI does not define how a nested object is written.
-            if values.describes("object", "properties", property) { continue }
-            members[name] = values.choose(candidates, property)
+            let nested = own.filter { $0.part.rest.hasPrefix("[") && $0.part.rest != "[]" }
+            if !nested.isEmpty, depth < 16 {
+                members[name] = deepObject(nested.map { ($0.part.rest, $0.text) }, property, depth: depth + 1)
+                continue
+            }
+            let list = values.array(own.map(\.text), property)
+            let isList = values.describes("array", "items", property) || own.count > 1
+            members[name] = values.choose(
+                (isList ? [list] : []) + (own.count == 1 ? values.candidates(own[0].text) : []),
+                property
+            )
         }
         return .object(members)
     }

@@ -35,7 +35,7 @@ struct RequestCheck {
         for parameter in parameters.filter({ !isLast($0) }) + parameters.filter(isLast) {
             switch parameter.place {
             case .path: found += check(parameter, pathValues[parameter.name], isEncoded: true)
-            case .header: found += check(parameter, sent.headers[HTTPHeaders.Name(parameter.name)], isEncoded: false)
+            case .header: found += check(parameter, sent.headers.joined(parameter.name), isEncoded: false)
             case .cookie: found += check(parameter, cookies[parameter.name], isEncoded: true)
             case .query: found += checkQuery(parameter, &items)
             case .querystring: items = []
@@ -55,6 +55,9 @@ struct RequestCheck {
         if let content = parameter.content {
             return check(parameter, isEncoded ? text.removingPercentEncoding ?? text : text, as: content)
         }
+        if parameter.place == .path, let flaw = parameter.flaw(ofPathValue: text) {
+            return [ContractViolation(parameter.subject, parameter.node.pointer, flaw)]
+        }
         let value = ParameterReader(parameter: parameter, values: values).value(of: text, isEncoded: isEncoded)
         return check(parameter, value)
     }
@@ -67,6 +70,16 @@ struct RequestCheck {
             guard let item = items.first(where: { $0.name == parameter.name }) else { return missing(parameter) }
             items.removeAll { $0.name == parameter.name }
             return check(parameter, item.text, as: content)
+        }
+        let own = items.filter { $0.name == parameter.name }
+        if parameter.node.isTrue("allowEmptyValue"), !own.isEmpty, own.allSatisfy({ $0.raw.isEmpty }) {
+            items.removeAll { $0.name == parameter.name }
+            return []
+        }
+        if own.count > 1, !parameter.repeats {
+            items.removeAll { $0.name == parameter.name }
+            let sentence = "it occurs \(own.count) times, but without explode it is one item"
+            return [ContractViolation(parameter.subject, parameter.node.pointer, sentence)]
         }
         guard let value = ParameterReader(parameter: parameter, values: values).value(takingFrom: &items) else {
             return missing(parameter)
@@ -123,15 +136,40 @@ struct RequestCheck {
             guard !sent.body.isEmpty else { return [] }
             return [ContractViolation(.requestBody, operation.node.pointer, "the operation has no request body")]
         }
-        guard !sent.body.isEmpty else {
+        if sent.body.isEmpty, sent.mediaType?.canBeEmpty != true {
             guard body.isTrue("required") else { return [] }
             return [ContractViolation(.requestBody, body.pointer, "it is required, but missing")]
         }
-        return BodyCheck(part: .requestBody, values: values).violations(
+        return BodyCheck(part: .requestBody, values: values, isCompressed: sent.headers.areOfCompressedBody).violations(
             of: sent.body,
             sent.mediaType,
             in: body,
             parts: sent.parts
         )
+    }
+}
+
+extension HTTPHeaders {
+    /// The values of all fields of a name as one value (RFC 9110, section 5.3); nil if there is no such field.
+    ///
+    /// Of several `Set-Cookie` fields, which cannot be joined, it is the first value.
+    func joined(_ text: String) -> String? {
+        let name = Name(text)
+        let values = values(name)
+        if values.isEmpty { return nil }
+        return name == .setCookie ? values[0] : values.joined(separator: ", ")
+    }
+
+    /// Whether the body has a content coding, such as gzip.
+    var areOfCompressedBody: Bool {
+        let codings = values(.contentEncoding).flatMap { $0.split(separator: ",") }
+        return codings.contains { $0.trimmingCharacters(in: .whitespaces).lowercased() != "identity" }
+    }
+}
+
+extension MediaType {
+    /// Whether an empty body can have this type: an empty text, an empty stream or an empty file.
+    var canBeEmpty: Bool {
+        !isDocumentedJSON && subtype != "xml" && !subtype.hasSuffix("+xml") && type != "multipart"
     }
 }

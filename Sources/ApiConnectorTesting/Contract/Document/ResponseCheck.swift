@@ -33,23 +33,28 @@ struct ResponseCheck {
         }
         var found = checkHeaders(headers, response)
         guard let body, operation.method != .head, status != 204, status != 304 else { return found }
-        if body.isEmpty {
-            if let content = response["content"], !content.members.isEmpty, status.isSuccess {
-                found.append(
-                    ContractViolation(.responseBody, content.pointer, "it is empty, but the document defines one")
-                )
-            }
-            return found
-        }
         let type = headers[.contentType].flatMap { MediaType($0) }
-        return found + BodyCheck(part: .responseBody, values: values).violations(of: body, type, in: response)
+        if body.isEmpty {
+            guard let content = response["content"], !content.members.isEmpty else { return found }
+            if type == nil || type?.canBeEmpty == false {
+                let isAllowed = type == nil && content.members.contains { MediaType($0.key)?.canBeEmpty == true }
+                if status.isSuccess, !isAllowed {
+                    let sentence = "it is empty, but the document defines one"
+                    found.append(ContractViolation(.responseBody, content.pointer, sentence))
+                }
+                return found
+            }
+        }
+        return found
+            + BodyCheck(part: .responseBody, values: values, isCompressed: headers.areOfCompressedBody)
+            .violations(of: body, type, in: response)
     }
 
     private func checkHeaders(_ headers: HTTPHeaders, _ response: JSONNode) -> [ContractViolation] {
         (response["headers"]?.members ?? []).flatMap { name, node -> [ContractViolation] in
             guard let node = node.resolved, name.lowercased() != "content-type" else { return [] }
             let parameter = DocumentedParameter(node, name: name, in: .header)
-            guard let text = headers[HTTPHeaders.Name(name)] else {
+            guard let text = headers.joined(name) else {
                 guard parameter.isRequired else { return [] }
                 return [ContractViolation(parameter.subject, node.pointer, "it is required, but missing")]
             }

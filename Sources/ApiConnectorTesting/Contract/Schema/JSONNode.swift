@@ -51,6 +51,20 @@ struct JSONNode: Sendable {
         return nodes
     }
 
+    /// This schema and the schemas that it includes by `$ref` and `allOf`.
+    var combined: [JSONNode] {
+        var found: [JSONNode] = []
+        var visited: Set<String> = []
+        var waiting = [self]
+        while let schema = waiting.popLast() {
+            for node in schema.references where visited.insert(node.pointer).inserted {
+                found.append(node)
+                waiting += node["allOf"]?.elements ?? []
+            }
+        }
+        return found
+    }
+
     /// Whether a Boolean member exists and is true.
     func isTrue(_ key: String) -> Bool { value.object?[key]?.bool == true }
 

@@ -42,8 +42,13 @@ extension SchemaChecker {
         guard dialect == .draft2020 else { return }
         if let rest = step.schema["unevaluatedProperties"], let members = step.value.object {
             for (key, value) in members.sorted(by: { $0.key < $1.key }) where !outcome.members.contains(key) {
-                let found = check(value, at: step.path + [key], against: rest, step.trail.inside)
-                outcome.violations += found.violations
+                if rest.value.bool == false {
+                    let sentence = "the member \"\(key)\" is not in the schema"
+                    outcome.violations.append(step.violation("unevaluatedProperties", sentence))
+                } else {
+                    let found = check(value, at: step.path + [key], against: rest, step.trail.inside)
+                    outcome.violations += found.violations
+                }
                 outcome.members.insert(key)
             }
         }

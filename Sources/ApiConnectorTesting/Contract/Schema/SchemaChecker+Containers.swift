@@ -24,8 +24,13 @@ extension SchemaChecker {
         }
         outcome.violations += countViolations(elements.count, "elements", "minItems", "maxItems", step)
         if step.schema["uniqueItems"]?.value.bool == true {
+            // `==` is also true for texts that differ only in their code points, so it is only the first, fast test.
             var seen: Set<JSONValue> = []
-            if let index = elements.firstIndex(where: { !seen.insert($0).inserted }) {
+            let index = elements.indices.first { index in
+                !seen.insert(elements[index]).inserted
+                    && elements[..<index].contains { $0.isSame(as: elements[index]) }
+            }
+            if let index {
                 outcome.violations.append(step.violation("uniqueItems", "element \(index) is a duplicate"))
             }
         }
@@ -55,7 +60,7 @@ extension SchemaChecker {
 
     func checkObject(_ members: [String: JSONValue], _ step: Step, _ outcome: inout Outcome) {
         for key in step.schema["required"]?.value.array?.compactMap(\.string) ?? []
-        where members[key] == nil && !isLeftOut(key, step.schema) {
+        where members[key] == nil && !isLeftOut(key, step) {
             outcome.violations.append(step.violation("required", "the member \"\(key)\" is missing"))
         }
         outcome.violations += countViolations(members.count, "members", "minProperties", "maxProperties", step)
@@ -123,9 +128,13 @@ extension SchemaChecker {
     }
 
     /// Whether a required member may be missing, because it is only for the other direction.
-    private func isLeftOut(_ key: String, _ schema: JSONNode) -> Bool {
-        guard let direction, let property = schema["properties"]?[key] else { return false }
+    ///
+    /// The schema that describes the member may be another part of the same `allOf`.
+    private func isLeftOut(_ key: String, _ step: Step) -> Bool {
+        guard let direction else { return false }
         let keyword = direction == .request ? "readOnly" : "writeOnly"
-        return property.isTrue(keyword) || property.resolved?.isTrue(keyword) == true
+        return step.trail.schemas.flatMap(\.combined).compactMap { $0["properties"]?[key] }.contains { property in
+            property.isTrue(keyword) || property.resolved?.isTrue(keyword) == true
+        }
     }
 }

@@ -34,6 +34,8 @@ struct SchemaChecker {
     var limitsIntegers = false
     /// Whether violations omit the value, because it is a secret.
     var hidesValues = false
+    /// The pointers of schemas and keywords that every value satisfies, including everything inside them.
+    var ignored: Set<String> = []
     /// The largest number of schemas that are checked for one value; with more, the value has a violation.
     ///
     /// Nested alternatives can double the number at each level.
@@ -63,9 +65,15 @@ struct SchemaChecker {
         var depth = 0
         /// The references that were followed since the check of this value began.
         var references: [String] = []
+        /// The schemas that lead to this check, since the check of this value began; empty without a direction.
+        var schemas: [JSONNode] = []
 
         /// The trail to another schema for the same value.
-        var beside: Trail { Trail(run: run, depth: depth + 1, references: references) }
+        var beside: Trail {
+            var next = self
+            next.depth += 1
+            return next
+        }
 
         /// The trail to a value within the value.
         var inside: Trail { Trail(run: run, depth: depth + 1) }
@@ -73,7 +81,9 @@ struct SchemaChecker {
         /// The trail through a reference; nil if it was already followed for the same value.
         func following(_ pointer: String) -> Trail? {
             if references.contains(pointer) { return nil }
-            return Trail(run: run, depth: depth + 1, references: references + [pointer])
+            var next = beside
+            next.references.append(pointer)
+            return next
         }
     }
 
@@ -150,6 +160,20 @@ struct SchemaChecker {
     }
 
     func check(_ value: JSONValue, at path: [String], against schema: JSONNode, _ trail: Trail) -> Outcome {
+        var trail = trail
+        if direction != nil { trail.schemas.append(schema) }
+        var outcome = outcome(of: value, at: path, against: schema, trail)
+        // An alternative whose only violations are ignored accepts the value.
+        if !ignored.isEmpty { outcome.violations.removeAll { ignored.containsPointer($0.schema) } }
+        return outcome
+    }
+
+    private func outcome(
+        of value: JSONValue,
+        at path: [String],
+        against schema: JSONNode,
+        _ trail: Trail
+    ) -> Outcome {
         func failed(_ sentence: String) -> Outcome {
             Outcome(violations: [SchemaViolation(schema: schema.pointer, value: path.pointer, sentence: sentence)])
         }
@@ -211,7 +235,7 @@ struct SchemaChecker {
                 step.violation("type", "it is \(step.value.typeName), but the schema requires \(wanted)")
             )
         }
-        if let values = step.schema["enum"]?.value.array, !values.contains(step.value) {
+        if let values = step.schema["enum"]?.value.array, !values.contains(where: { $0.isSame(as: step.value) }) {
             let list = values.prefix(8).map(\.description).joined(separator: ", ") + (values.count > 8 ? ", …" : "")
             violations.append(step.violation("enum", "it is \(step.shown), but the schema requires one of \(list)"))
         }
@@ -237,7 +261,7 @@ extension JSONValue {
     /// Whether both are the same JSON.
     ///
     /// In contrast to `==`, texts with different code points are different.
-    fileprivate func isSame(as other: JSONValue) -> Bool {
+    func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
         case (.array(let left), .array(let right)):
@@ -264,4 +288,11 @@ extension JSONValue {
 extension JSONNumber {
     /// Whether the number is an integer, however it is written.
     var isWhole: Bool { integer(as: Int64.self) != nil || double.rounded() == double }
+}
+
+extension Set<String> {
+    /// Whether a JSON pointer, or the pointer of a value around its place, is in the set.
+    func containsPointer(_ pointer: String) -> Bool {
+        contains { pointer == $0 || pointer.hasPrefix($0 + "/") }
+    }
 }

@@ -19,6 +19,8 @@ struct SchemaValues {
 
     /// The number of values that may still be generated in this attempt.
     private var budget = 0
+    /// Why the schema does not accept a value that was made; nil if it accepts all of them.
+    private(set) var flaw: SchemaViolation?
 
     init(checker: SchemaChecker, random: KeyedRandom) {
         self.checker = checker
@@ -36,16 +38,19 @@ struct SchemaValues {
 
     /// A value for a schema: its example if the schema accepts it, otherwise a generated value.
     ///
-    /// If no attempt makes a value that the schema accepts, the last attempt is returned.
+    /// If no attempt makes a value that the schema accepts, the last attempt is returned, and ``flaw`` says why.
     mutating func value(for schema: JSONNode?, examples: [JSONValue] = []) -> JSONValue {
         guard let schema else { return examples.first ?? .object([:]) }
         if let example = examples.first(where: { exampleChecker.accepts($0, schema) }) { return example }
         var last = JSONValue.null
+        var violations: [SchemaViolation] = []
         for attempt in 0..<8 {
             budget = Self.maximumCount
             last = value([schema], depth: 0, attempt: attempt)
-            if checker.accepts(last, schema) { return last }
+            violations = checker.violations(of: last, against: schema)
+            if violations.isEmpty { return last }
         }
+        flaw = flaw ?? violations.first
         return last
     }
 
@@ -144,8 +149,11 @@ struct SchemaValues {
 
     private mutating func number(_ merged: MergedSchema) -> JSONValue {
         if let step = merged.number("multipleOf"), step > 0 {
-            let count = max(((merged.lowest ?? step) / step).rounded(.up), merged.excludesLowest ? 1 : 0)
-            return JSONNumber(count * step).map(JSONValue.number) ?? .null
+            var count = ((merged.lowest ?? min(step, merged.highest ?? step)) / step).rounded(.up)
+            if merged.excludesLowest, merged.lowest == count * step { count += 1 }
+            // Three times 0.1 is not 0.3 in binary digits.
+            let product = Decimal(string: "\(step)").map { $0 * Decimal(count) }
+            return (product.flatMap(JSONNumber.init) ?? JSONNumber(count * step)).map(JSONValue.number) ?? .null
         }
         let low = merged.lowest ?? min(merged.highest ?? 1, 1)
         let high = merged.highest ?? low + 100

@@ -284,6 +284,59 @@ struct SchemaCheckerTests {
     }
 
     @Test(arguments: [
+        // The schema that describes the member is another part of `allOf`, or around the alternatives.
+        ##"{"allOf":[{"$ref":"#/base"}],"required":["id"],"base":{"properties":{"id":{"readOnly":true}}}}"##,
+        ##"{"allOf":[{"required":["id"]},{"properties":{"id":{"$ref":"#/id"}}}],"id":{"readOnly":true}}"##,
+        ##"{"properties":{"id":{"readOnly":true}},"oneOf":[{"required":["id"]}]}"##,
+        ##"{"oneOf":[{"allOf":[{"$ref":"#/base"},{"required":["id"]}]}],"base":{"properties":{"id":{"readOnly":true}}}}"##,
+    ])
+    func aMemberOfTheOtherDirectionIsFoundInOtherParts(_ schema: String) throws {
+        #expect(try violations(of: "{}", schema, SchemaChecker(direction: .request)) == [])
+        #expect(try violations(of: "{}", schema, SchemaChecker(direction: .response)).count == 1)
+        let nested = #"{"properties":{"id":{"readOnly":true},"a":\#(schema.replacing("#/", with: "#/properties/a/"))}}"#
+        #expect(try violations(of: #"{"a":{}}"#, nested, SchemaChecker(direction: .response)).count == 1)
+        let other = #"{"properties":{"id":{"readOnly":true},"a":{"required":["id"]}}}"#
+        #expect(try violations(of: #"{"a":{}}"#, other, SchemaChecker(direction: .request)).count == 1)
+    }
+
+    @Test func anAlternativeWithOnlyIgnoredViolationsAcceptsTheValue() throws {
+        let schema = ##"{"anyOf":[{"type":"string"},{"properties":{"a":{"$ref":"#/a"}}}],"a":{"type":"integer"}}"##
+        let value = #"{"a":"x"}"#
+        #expect(try violations(of: value, schema).count == 1)
+        for pointer in ["#/a", "#/a/type", "#/anyOf", "#/anyOf/0"] {
+            #expect(try violations(of: value, schema, SchemaChecker(ignored: [pointer])) == [], "\(pointer)")
+        }
+        for pointer in ["#/an", "#/anyOf/1/properties", "#/a/typ"] {
+            #expect(try violations(of: value, schema, SchemaChecker(ignored: [pointer])).count == 1, "\(pointer)")
+        }
+    }
+
+    @Test func textsWithOtherCodePointsAreDifferent() throws {
+        let values = (composed: "\u{E9}", decomposed: "e\u{301}")
+        let node = try node(#"{"enum":["\#(values.composed)"],"uniqueItems":true}"#)
+        let checker = SchemaChecker()
+        #expect(checker.violations(of: .string(values.composed), against: node) == [])
+        #expect(checker.violations(of: .string(values.decomposed), against: node).count == 1)
+        let unique = try self.node(#"{"uniqueItems":true}"#)
+        let both: JSONValue = .array([.string(values.composed), .string(values.decomposed)])
+        #expect(checker.violations(of: both, against: unique) == [])
+        let three: JSONValue = .array([.string(values.composed), .string(values.decomposed), .string(values.composed)])
+        #expect(checker.violations(of: three, against: unique).count == 1)
+    }
+
+    @Test func aMemberThatNoPartDescribesIsNamed() throws {
+        #expect(
+            try violations(of: #"{"a":1}"#, #"{"unevaluatedProperties":false}"#) == [
+                SchemaViolation(
+                    schema: "#/unevaluatedProperties",
+                    value: "",
+                    sentence: "the member \"a\" is not in the schema"
+                )
+            ]
+        )
+    }
+
+    @Test(arguments: [
         (
             "date-time", ["2020-02-29T23:59:60Z", "1990-12-31T15:59:59.123-08:00"],
             ["2021-02-29T00:00:00Z", "2020-01-01", "1998-12-31T22:59:60Z", "1990-12-31T15:59:00-24:00"]
