@@ -115,4 +115,21 @@ import Testing
         let file = "#/x-files/b.yaml"
         #expect(references == [one, one, "x", file, "x", "x", "x", file, "x", file, file, one, "x"])
     }
+
+    @Test func membersReplaceAReferenceToThem() throws {
+        let yaml = """
+            a: { properties: { $ref: '#/members' }, required: [b] }
+            members: { b: { $ref: '#/a' }, c: { properties: { $ref: '#/members' } } }
+            d: { properties: { $ref: { type: string } } }
+            """
+        let json = try converted(yaml)
+        let value = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        func text(_ path: String...) -> String? {
+            path.reduce(value as Any?) { ($0 as? [String: Any])?[$1] } as? String
+        }
+        #expect(text("a", "properties", "b", "$ref") == "#/a")
+        // Members that contain themselves stay a reference.
+        #expect(text("a", "properties", "c", "properties", "$ref") == "#/members")
+        #expect(text("d", "properties", "$ref", "type") == "string")
+    }
 }

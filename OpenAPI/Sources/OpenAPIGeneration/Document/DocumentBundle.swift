@@ -44,6 +44,8 @@ private struct BundleWriter {
     private var text = ""
     /// The other files in the order in which references to them were found.
     private var files: [Node] = []
+    /// The members of objects that are written in the place of a reference.
+    private var inlined: Set<ObjectIdentifier> = []
 
     init(documents: DocumentSet, member: String) {
         self.documents = documents
@@ -108,12 +110,27 @@ private struct BundleWriter {
                 text += ": "
                 if meaning != .data, let reference = try reference(member, in: node) {
                     write(reference)
+                } else if meaning == .keywords, member.key == "properties" {
+                    try write(properties: member.value, indent + "  ")
                 } else {
                     try write(member.value, indent + "  ", Self.members(of: member, meaning))
                 }
             }
             text += "\n\(indent)}"
         }
+    }
+
+    /// Writes the members of a schema's object.
+    ///
+    /// Some documents have a reference instead of the members. Other tools read it as a member, so the members are
+    /// written in its place.
+    private mutating func write(properties node: Node, _ indent: String) throws(DocumentError) {
+        let target = node["$ref"]?.string == nil ? node : try documents.resolved(node)
+        guard target !== node, inlined.insert(ObjectIdentifier(target)).inserted else {
+            return try write(node, indent, .names)
+        }
+        try write(target, indent, .names)
+        inlined.remove(ObjectIdentifier(target))
     }
 
     /// The meaning of the members of a member's value.
