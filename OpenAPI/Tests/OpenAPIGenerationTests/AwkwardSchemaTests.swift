@@ -166,4 +166,10 @@ import Testing
         let twice = try generated(paths.replacing("PARAMETERS", with: "\(parameter), \(parameter)"))
         #expect(twice.sentences.contains("the parameter \"b\" appears twice; the last one is used"))
     }
+
+    @Test func anyMediaTypeWithAReferenceToBytesIsAFile() throws {
+        let json = document(schemas: "A: { type: string, format: binary }")
+        let yaml = json.replacing("application/json", with: "\"*/*\"")
+        #expect(try generated(yaml).code.contains("static func a() -> Self {"))
+    }
 }

@@ -65,12 +65,19 @@ struct Content {
     ///
     /// For a stream, the schema of one element.
     let schema: Node?
+    let kind: ContentKind
 
-    var kind: ContentKind {
+    /// Makes the body of a media type.
+    ///
+    /// - Parameter target: The schema to which references in `schema` lead.
+    init(node: Node, mediaType: String, schema: Node?, target: Node?) {
+        self.node = node
+        self.mediaType = mediaType
+        self.schema = schema
         let kind = ContentKind(mediaType)
         // A range of media types does not determine the kind, so the schema decides.
-        let isBinary = schema?["type"]?.string == "string" && schema?["format"]?.string == "binary"
-        return kind == .json && isBinary ? .binary : kind
+        let isBinary = target?["type"]?.string == "string" && target?["format"]?.string == "binary"
+        self.kind = kind == .json && isBinary ? .binary : kind
     }
 }
 

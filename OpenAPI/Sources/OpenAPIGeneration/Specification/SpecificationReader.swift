@@ -183,9 +183,9 @@ struct SpecificationReader {
         for member in node["content"]?.members ?? [] where !member.key.hasPrefix("x-") {
             let value = try documents.resolved(member.value)
             warnOfKeywords(in: value, .content)
-            contents.append(
-                Content(node: value, mediaType: member.key, schema: value["itemSchema"] ?? value["schema"])
-            )
+            let schema = value["itemSchema"] ?? value["schema"]
+            let target = try schema.map { (schema) throws(DocumentError) in try documents.resolved(schema) }
+            contents.append(Content(node: value, mediaType: member.key, schema: schema, target: target))
         }
         return contents
     }
