@@ -57,7 +57,8 @@ public final class Contract: Sendable {
     ///   - file: The document.
     ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations
     ///     inside them are not reported. None by default.
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document, or if
+    ///   a `$ref` outside of its schemas leads to nothing.
     public init(openAPI file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
         let document = try OpenAPIDocument(contentsOf: file, ignoring: ignored)
         self.document = document

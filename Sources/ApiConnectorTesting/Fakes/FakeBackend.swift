@@ -33,9 +33,16 @@ public struct FakeBackend: ResponseSource {
     ///   - file: The document. `apiconnector-openapi convert` converts a document in YAML or in several files to one
     ///     JSON file.
     ///   - seed: The seed of the generated values; 1 by default.
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document.
-    public init(openAPI file: URL, seed: UInt64 = 1) throws(ApiConnectorError) {
-        self.init(try OpenAPIDocument(contentsOf: file), seed: seed)
+    ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations
+    ///     inside them are not reported. None by default.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document, or if
+    ///   a `$ref` outside of its schemas leads to nothing.
+    public init(
+        openAPI file: URL,
+        seed: UInt64 = 1,
+        ignoring ignored: Set<String> = []
+    ) throws(ApiConnectorError) {
+        self.init(try OpenAPIDocument(contentsOf: file, ignoring: ignored), seed: seed)
     }
 
     /// The host that redirects lead to.
@@ -65,6 +72,7 @@ public struct FakeBackend: ResponseSource {
             var first: [ContractViolation]?
             for (operation, values) in candidates {
                 let violations = RequestCheck(sent, operation, document).violations(pathValues: values)
+                    .filter { !document.ignored.containsPointer($0.pointer) }
                 guard violations.isEmpty else {
                     if first == nil { first = violations }
                     continue
@@ -116,13 +124,15 @@ private struct DocumentedAnswer {
         if status.isRedirection, status != 304, !headers.contains(.location) {
             headers[.location] = "https://\(FakeBackend.redirectedHost)/"
         }
-        let ranges = accept.map { MediaType.ranges(in: $0).preferred } ?? [.any]
+        let ranges = accept.map { MediaType.ranges(in: $0) } ?? [.any]
         let content = (response["content"]?.members ?? []).compactMap { entry -> (MediaType, JSONNode)? in
             guard let type = MediaType(entry.key), let node = entry.node.resolved else { return nil }
-            return (type, node)
+            return type.isRefused(by: ranges) ? nil : (type, node)
         }
         // The first range is the one that the caller prefers.
-        let accepted = ranges.lazy.map { range in content.filter { $0.0.matches(range) || range.matches($0.0) } }
+        let accepted = ranges.preferred.lazy.map { range in
+            content.filter { $0.0.matches(range) || range.matches($0.0) }
+        }
         let usable = accepted.first { !$0.isEmpty } ?? content
         guard let (type, media) = usable.first(where: { $0.0.isJSON }) ?? usable.first else {
             return .status(status, headers: headers)
@@ -172,7 +182,7 @@ private struct DocumentedAnswer {
             return record(type, type.isEventStream ? event(item) : values.value(for: item))
         }
         switch (type.type, type.subtype) {
-        case (_, "jsonl"), (_, "x-ndjson"), (_, "ndjson"), (_, "json-seq"), ("text", "event-stream"):
+        case _ where type.recordMark != nil, ("text", "event-stream"):
             return record(type, values.value(for: media["schema"], examples: examples(of: media)))
         case ("text", _):
             return Data(text(of: values.value(for: media["schema"], examples: examples(of: media))).utf8)
@@ -192,7 +202,9 @@ private struct DocumentedAnswer {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         }
         let members = (value.object ?? [:]).sorted { $0.key < $1.key }
-        return members.map { "\(encoded($0.key))=\(encoded(text(of: $0.value)))" }.joined(separator: "&")
+        // By default, the name of a list repeats.
+        let items = members.flatMap { key, value in (value.array ?? [value]).map { (key, text(of: $0)) } }
+        return items.map { "\(encoded($0))=\(encoded($1))" }.joined(separator: "&")
     }
 
     /// A value for an event.
@@ -209,9 +221,9 @@ private struct DocumentedAnswer {
     }
 
     private func record(_ type: MediaType, _ value: JSONValue) -> Data {
-        switch type.subtype {
-        case "json-seq": return Data([0x1E]) + Data("\(value)\n".utf8)
-        case "event-stream":
+        switch (type.recordMark, type.subtype) {
+        case (0x1E, _): return Data([0x1E]) + Data("\(value)\n".utf8)
+        case (_, "event-stream"):
             guard let members = value.object, members["data"] != nil else { return Data("data: \(value)\n\n".utf8) }
             let lines = members.keys.sorted().map { "\($0): \(text(of: members[$0] ?? .null))\n" }
             return Data((lines.joined() + "\n").utf8)
@@ -234,6 +246,15 @@ extension MediaType {
     /// Whether the type means server-sent events.
     var isEventStream: Bool { type == "text" && subtype == "event-stream" }
 
+    /// Whether the most specific range that the type is within has the weight 0 (RFC 9110, section 12.4.2).
+    fileprivate func isRefused(by ranges: [MediaType]) -> Bool {
+        let own = ranges.filter { matches($0) }
+        func wildcardCount(_ range: MediaType) -> Int { range.description.count { $0 == "*" } }
+        return own.min { wildcardCount($0) < wildcardCount($1) }?.weight == 0
+    }
+
+    fileprivate var weight: Double { self[parameter: "q"].flatMap(Double.init) ?? 1 }
+
     /// A type within the range.
     fileprivate var concrete: MediaType {
         guard type == "*" || subtype.hasPrefix("*") else { return self }
@@ -247,11 +268,9 @@ extension MediaType {
 }
 
 extension [MediaType] {
-    /// The ranges of an `Accept` field, the one with the highest weight first, without those of weight 0 (RFC 9110,
-    /// section 12.4.2).
+    /// The ranges in the order of their weights, the highest first, without those of weight 0.
     fileprivate var preferred: [MediaType] {
-        let weighted = map { ($0, $0[parameter: "q"].flatMap(Double.init) ?? 1) }.filter { $0.1 > 0 }
-        let weights = Set(weighted.map(\.1)).sorted(by: >)
-        return weights.flatMap { weight in weighted.filter { $0.1 == weight }.map(\.0) }
+        let weights = Set(map(\.weight)).filter { $0 > 0 }.sorted(by: >)
+        return weights.flatMap { weight in filter { $0.weight == weight } }
     }
 }

@@ -45,7 +45,9 @@ struct RequestStyleTests {
 
     @Test(arguments: [
         ("GET /label/.5", nil), ("GET /label/5", "it does not start with \".\", as the style label requires"),
-        ("GET /matrix/;at=5", nil), ("GET /matrix/5", "it does not start with \";at\", as the style matrix requires"),
+        ("GET /matrix/;at=5", nil),
+        ("GET /matrix/%3Bat=5", "it does not start with \";at\", as the style matrix requires"),
+        ("GET /matrix/5", "it does not start with \";at\", as the style matrix requires"),
         ("GET /query?ids=1,2", nil),
         ("GET /query?ids=1&ids=2", "it occurs 2 times, but without explode it is one item"),
         ("GET /query?draft", nil), ("GET /query?draft=", nil), ("GET /query?draft=true", nil),
@@ -54,6 +56,11 @@ struct RequestStyleTests {
         ("GET /query?filter%5Bowner%5D%5Bage%5D=3&filter%5Bsize%5D=1", nil),
         ("GET /query?filter%5Bowner%5D%5Btags%5D=a&filter%5Bowner%5D%5Btags%5D=b", nil),
         ("GET /query?filter%5Bowner%5D%5Btags%5D%5B%5D=a", nil),
+        ("GET /query?filter%5Bowner%5D%5Btags%5D%5B0%5D=a&filter%5Bowner%5D%5Btags%5D%5B1%5D=b", nil),
+        (
+            "GET /query?filter%5Bowner%5D=x&filter%5Bowner%5D%5Bage%5D=3",
+            "at /owner: it is an array, but the schema requires object"
+        ),
         ("GET /query?filter%5Bsize%5D=1", "the member \"owner\" is missing"),
         ("GET /query?filter%5Bowner%5D%5Bage%5D=old", "at /owner/age: it is a string, but the schema requires integer"),
         (
@@ -83,6 +90,16 @@ struct RequestStyleTests {
         #expect(try await ShopDocument.violations(line, in: text).isEmpty == isKnown)
     }
 
+    @Test func aQueryItemInThePathCanHaveAParameter() async throws {
+        let text = #"""
+            {"openapi":"3.1.0","servers":[{"url":"/"}],"paths":{"/a?v=2&q={q}":{"get":{"parameters":[
+            {"name":"q","in":"query","schema":{"type":"integer"}}]}}}}
+            """#
+        #expect(try await ShopDocument.violations("GET /a?v=2&q=5", in: text) == [])
+        #expect(try await ShopDocument.violations("GET /a?v=2&q=x", in: text).count == 1)
+        #expect(try await ShopDocument.violations("GET /a?v=3&q=5", in: text).count == 1)
+    }
+
     @Test func headerFieldsOfOneNameAreOneList() async throws {
         var headers = HTTPHeaders()
         for text in ["1", "2, 3"] { headers.append("X-Ids", text) }
@@ -95,6 +112,7 @@ struct RequestStyleTests {
         ("ids=1,2&words=a%7Cb&owner%5Bage%5D=3&name=a%2Cb", nil), ("words=a+b", nil),
         ("ids=1,x", "at /ids/1: it is a string, but the schema requires integer"),
         ("owner%5Bage%5D=x", "at /owner/age: it is a string, but the schema requires integer"),
+        ("ids=1&ids=2", "the field \"ids\" of the request body: it occurs 2 times, but without explode it is one item"),
         ("owner%5Bname%5D=x", "at /owner: the member \"age\" is missing"),
     ])
     func aFieldOfAFormHasTheStyleOfItsEncoding(_ form: String, _ sentence: String?) async throws {

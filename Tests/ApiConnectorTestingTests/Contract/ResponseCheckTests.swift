@@ -217,6 +217,10 @@ struct ResponseCheckTests {
             ##"{"openapi":"3.1.0","paths":{"/a":{"$ref":"#/x"}},"x":{"put":{"parameters":[{"$ref":"b.json#/c"}]}}}"##,
             "shop.json has no b.json#/c, to which the $ref at #/x/put/parameters/0 leads"
         ),
+        (
+            ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{"200":{"headers":{"x-a":{"$ref":"#/b"}}}}}}}}"##,
+            "shop.json has no #/b, to which the $ref at #/paths/~1a/get/responses/200/headers/x-a leads"
+        ),
     ])
     func aFileThatIsNotADocumentIsRefused(_ text: String, _ sentence: String) throws {
         let error = #expect(throws: ApiConnectorError.self) { try ShopDocument.document(text) }

@@ -57,6 +57,7 @@ struct FakeBackendTests {
         #expect(Bool(try await body("application/json+x")) != nil)
         #expect(Int(try await body("text/plain;q=0.5, application/json")) != nil)
         #expect(Int(try await body("text/plain;q=0, */*;q=0.1")) != nil)
+        #expect(try await body("application/*;q=0, */*") == "plain")
     }
 
     @Test func aRedirectLeadsToSomeBytes() async throws {
@@ -123,7 +124,35 @@ struct FakeBackendTests {
         #expect(try await answer(ofContent: #""application/tea+xml":{\#(serialized)}"#) == "<tea id='1'/>")
         #expect(try await answer(ofContent: #""application/pdf":{"example":"%PDF"}"#) == "%PDF")
         let form = #""application/x-www-form-urlencoded":{"example":{"token":"a b&c","scope":["x","y"]}}"#
-        #expect(try await answer(ofContent: form) == "scope=x%2Cy&token=a%20b%26c")
+        #expect(try await answer(ofContent: form) == "scope=x&scope=y&token=a%20b%26c")
+    }
+
+    @Test(arguments: [
+        "application/x-jsonlines", "application/geo+json-seq", "application/x-ndjson",
+        "application/x-www-form-urlencoded",
+    ])
+    func anAnswerThatIsNotJSONMatchesItsSchema(_ type: String) async throws {
+        let schema =
+            #"{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","items":{"type":"integer"}}}}"#
+        for keyword in type.hasSuffix("seq") ? ["schema", "itemSchema"] : ["schema"] {
+            let content = #""\#(type)":{"\#(keyword)":\#(schema)}"#
+            let text = #"{"openapi":"3.2.0","paths":{"/a":{"get":{"responses":{"200":{"content":{\#(content)}}}}}}}"#
+            for seed in UInt64(1)...4 {
+                let backend = FakeBackend(try ShopDocument.document(text), seed: seed)
+                let answer = try await backend.response(for: try request("GET /a"))
+                #expect(try await ShopDocument.violations("GET /a", answer: answer, in: text) == [])
+            }
+        }
+    }
+
+    @Test func aViolationInAnIgnoredSchemaIsNoReasonToRefuse() async throws {
+        let file = try TemporaryFolder()
+        _ = try file.write(Data(ShopDocument.text.utf8), to: "shop.json")
+        let pointer = "#/paths/~1teas/get/parameters/0"
+        let strict = try FakeBackend(openAPI: file.file("shop.json"))
+        let lenient = try FakeBackend(openAPI: file.file("shop.json"), ignoring: [pointer])
+        await #expect(throws: ApiConnectorError.self) { _ = try await strict.response(for: try request("GET /teas")) }
+        #expect(try await lenient.response(for: try request("GET /teas")).canned?.0 == 200)
     }
 
     @Test func aSchemaWithoutAnyGeneratedValueIsAnError() async throws {
@@ -177,7 +206,9 @@ struct SchemaValuesTests {
         #"{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}"#,
         #"{"type":"number","maximum":-3}"#, #"{"type":"number","multipleOf":0.01,"minimum":0.295,"maximum":0.305}"#,
         #"{"type":"number","multipleOf":0.1,"exclusiveMinimum":0.2}"#,
-        #"{"type":"number","multipleOf":0.5,"maximum":-7}"#,
+        #"{"type":"number","multipleOf":0.5,"maximum":-7.2}"#, #"{"type":"number","multipleOf":5,"maximum":3}"#,
+        #"{"type":"number","multipleOf":0.01,"exclusiveMaximum":0.01}"#,
+        #"{"type":"integer","maximum":-1,"multipleOf":5}"#, #"{"type":"integer","minimum":-7,"multipleOf":5}"#,
         #"{"type":"string","minLength":30,"maxLength":31}"#,
         #"{"type":"string","maxLength":2}"#,
         #"{"type":"string","pattern":"^[a-z]{2,4}-\\d+$"}"#,
@@ -244,7 +275,9 @@ struct SchemaValuesTests {
         #"{"type":"integer","minimum":5e18,"multipleOf":5000000000000000000}"#,
         #"{"type":"integer","minimum":-1e19,"maximum":1e19,"multipleOf":9223372036854775807}"#,
         #"{"type":"object","minProperties":1000000000,"additionalProperties":{"type":"integer"}}"#,
-        #"{"type":"string","pattern":"((a{1000}){1000}){1000}"}"#, #"{"type":"string","pattern":"a{1000000000}"}"#,
+        #"{"type":"string","pattern":"((a{1000}){1000}){1000}"}"#, #"{"pattern":"a{100000000000000000}"}"#,
+        #"{"type":"number","multipleOf":1e-120,"minimum":1e308}"#,
+        #"{"type":"integer","maximum":-9223372036854775808,"multipleOf":9223372036854775807}"#,
         #"{"type":"string","minLength":1e300,"maxLength":-1}"#,
         #"{"minItems":1000,"items":{"minItems":1000,"items":{"minItems":1000,"items":{"type":"integer"}}}}"#,
     ])

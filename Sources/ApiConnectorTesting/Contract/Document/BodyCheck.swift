@@ -13,7 +13,7 @@ struct BodyCheck {
 
     /// The violations of a body.
     ///
-    /// A body that is empty must have a media type that allows this.
+    /// An empty body must have a media type of which ``MediaType/canBeEmpty`` is true.
     func violations(
         of body: Data,
         _ type: MediaType?,
@@ -58,7 +58,8 @@ struct BodyCheck {
         if let item = media["itemSchema"], type.isEventStream { return checkEvents(body, item) }
         guard let schema = media["schema"] else { return [] }
         if type.matches(.form) {
-            return check(form(String(decoding: body, as: UTF8.self), schema, media), schema)
+            let items = ParameterReader.Item.all(in: String(decoding: body, as: UTF8.self), isForm: true)
+            return checkForm(items, schema, media)
         }
         if type.matches(MediaType("multipart", "form-data")) {
             let found = values.checker.violations(of: object(of: parts, schema), against: schema)
@@ -77,7 +78,8 @@ struct BodyCheck {
 
     /// The violations of a stream's records.
     ///
-    /// `itemSchema` is new in OpenAPI 3.2. In older documents, `schema` describes one record or the list of all records.
+    /// `itemSchema`, which is new in OpenAPI 3.2, describes one record. `schema` describes the list of all records. In
+    /// older documents, it often describes one record.
     private func check(_ records: [Data], _ media: JSONNode) -> [ContractViolation] {
         guard let schema = media["itemSchema"] ?? media["schema"] else { return [] }
         let found = records.flatMap { checkJSON($0, schema, media) }
@@ -111,19 +113,27 @@ struct BodyCheck {
         values.checker.violations(of: value, against: schema).map { ContractViolation(part.rawValue, $0) }
     }
 
-    /// The object that a form of type `application/x-www-form-urlencoded` describes.
-    private func form(_ text: String, _ schema: JSONNode, _ media: JSONNode) -> JSONValue {
-        var items = ParameterReader.Item.all(in: text, isForm: true)
+    /// The violations of a form of type `application/x-www-form-urlencoded`.
+    private func checkForm(
+        _ items: [ParameterReader.Item],
+        _ schema: JSONNode,
+        _ media: JSONNode
+    ) -> [ContractViolation] {
+        var rest = items
         var members: [String: JSONValue] = [:]
+        var found: [ContractViolation] = []
         for (name, encoding) in media["encoding"]?.members ?? [] {
             let field = DocumentedParameter(encoding, name: name, in: .query, schema: values.property(name, of: schema))
-            // In the usual style, the name repeats, which the reader of the other fields expects.
+            // By default, the name of a list repeats. This is also how the reader below reads the other fields.
             if field.style == .form, field.explodes { continue }
-            members[name] = ParameterReader(parameter: field, values: values).value(takingFrom: &items)
+            if let flaw = field.flaw(ofItemCount: items.filter { $0.name == name }.count) {
+                found.append(ContractViolation("the field \"\(name)\" of \(part.rawValue)", encoding.pointer, flaw))
+            }
+            members[name] = ParameterReader(parameter: field, values: values).value(takingFrom: &rest)
         }
         let form = DocumentedParameter(media, name: "", in: .query)
-        let others = ParameterReader(parameter: form, values: values).object(items).object ?? [:]
-        return .object(members.merging(others) { styled, _ in styled })
+        let others = ParameterReader(parameter: form, values: values).object(rest).object ?? [:]
+        return found + check(.object(members.merging(others) { styled, _ in styled }), schema)
     }
 
     /// The object that a multipart form describes: one member per name, and one element of an array per part.
@@ -198,18 +208,22 @@ struct BodyCheck {
 
     /// The records of a body of JSON lines or of a JSON text sequence; nil for another media type.
     private static func records(of body: Data, _ type: MediaType) -> [Data]? {
-        let separators: Set<UInt8> =
-            switch type.subtype {
-            case "jsonl", "x-ndjson", "ndjson", "x-jsonlines": [0x0A]
-            case "json-seq", "geo+json-seq": [0x1E]
-            default: []
-            }
-        guard !separators.isEmpty else { return nil }
-        return body.split { separators.contains($0) }.filter { !$0.allSatisfy { $0 <= 0x20 } }.map { Data($0) }
+        guard let mark = type.recordMark else { return nil }
+        return body.split { $0 == mark }.filter { !$0.allSatisfy { $0 <= 0x20 } }.map { Data($0) }
     }
 }
 
 extension MediaType {
+    /// The byte between the records of JSON lines, or before each record of a JSON text sequence (RFC 7464); nil for
+    /// another media type.
+    var recordMark: UInt8? {
+        switch subtype {
+        case "jsonl", "x-ndjson", "ndjson", "x-jsonlines": 0x0A
+        case "json-seq", "geo+json-seq": 0x1E
+        default: nil
+        }
+    }
+
     /// Whether this type is within a range, without regard to parameters.
     fileprivate func isKind(of range: MediaType) -> Bool {
         MediaType(type, subtype).matches(MediaType(range.type, range.subtype))

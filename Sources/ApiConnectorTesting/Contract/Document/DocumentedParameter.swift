@@ -80,19 +80,22 @@ struct DocumentedParameter: Sendable {
         }
     }
 
-    /// Whether each item of a query has one element of the value, so that the name can repeat.
-    var repeats: Bool { explodes || style == .deepObject }
+    /// Why a number of items with the parameter's name does not fit the style; nil if it does.
+    func flaw(ofItemCount count: Int) -> String? {
+        if count <= 1 || explodes || style == .deepObject { return nil }
+        return "it occurs \(count) times, but without explode it is one item"
+    }
 
     /// Why a text from a path does not have the parameter's style; nil if it has the style.
-    func flaw(ofPathValue text: String) -> String? {
+    func flaw(ofPathValue text: String, isObject: Bool) -> String? {
         let start =
             switch style {
             case .label: "."
-            case .matrix: explodes ? ";" : ";\(name)"
+            case .matrix: explodes && isObject ? ";" : ";\(name)"
             default: ""
             }
-        return text.hasPrefix(start) || (text.removingPercentEncoding ?? text).hasPrefix(start)
-            ? nil : "it does not start with \"\(start)\", as the style \(style.rawValue) requires"
+        if text.hasPrefix(start) { return nil }
+        return "it does not start with \"\(start)\", as the style \(style.rawValue) requires"
     }
 
     /// The text between two elements, both plain and percent-encoded.

@@ -28,7 +28,8 @@ struct DocumentedPath: Sendable {
         let path = text.prefix { $0 != "?" && $0 != "#" }
         segments = Self.segments(String(path)).map { Segment(pieces: Self.pieces(of: $0)) }
         let rest = text.dropFirst(path.count).prefix { $0 != "#" }
-        fixedItems = ParameterReader.Item.all(in: String(rest.drop { $0 == "?" }))
+        // `q={q}` is an item whose value is a parameter.
+        fixedItems = ParameterReader.Item.all(in: String(rest.drop { $0 == "?" })).filter { !$0.raw.hasPrefix("{") }
     }
 
     /// Makes the path of a server's URL, which may be relative and have variables.

@@ -47,7 +47,7 @@ final class OpenAPIDocument: Sendable {
         let root = JSONDocument(value).rootNode
         self.root = root
         let paths = (root["paths"]?.members ?? []).filter { $0.key.hasPrefix("/") }
-        if let broken = Self.brokenReference(in: paths.map(\.node)) {
+        if let broken = Self.brokenReference(in: paths.map(\.node), ignored) {
             throw failed(
                 "has no \(broken.text("$ref") ?? "text"), to which the $ref at \(broken.pointer) leads; "
                     + "to join a document of several files, run apiconnector-openapi convert"
@@ -60,19 +60,20 @@ final class OpenAPIDocument: Sendable {
     /// schemas.
     ///
     /// The checker reports such a reference in a schema.
-    private static func brokenReference(in paths: [JSONNode]) -> JSONNode? {
+    private static func brokenReference(in paths: [JSONNode], _ ignored: Set<String>) -> JSONNode? {
         let others: Set = ["schema", "itemSchema", "example", "examples", "callbacks", "links"]
         var visited: Set<String> = []
         var waiting = Array(paths.reversed())
         while let node = waiting.popLast() {
-            guard visited.insert(node.pointer).inserted else { continue }
+            guard !ignored.containsPointer(node.pointer), visited.insert(node.pointer).inserted else { continue }
             if node.value.object?["$ref"] != nil {
                 guard let target = node.resolved else { return node }
                 waiting.append(target)
             }
-            waiting += node.members.filter { !others.contains($0.key) && !$0.key.hasPrefix("x-") }.map(\.node)
-                .reversed()
-            waiting += node.elements.reversed()
+            // In `headers`, each member is the name of a field.
+            let hasNames = node.steps.last == "headers"
+            let parts = node.members.filter { hasNames || !(others.contains($0.key) || $0.key.hasPrefix("x-")) }
+            waiting += parts.map(\.node).reversed() + node.elements.reversed()
         }
         return nil
     }

@@ -120,24 +120,29 @@ struct ParameterReader {
     }
 
     private func deepObject(_ items: [(path: Substring, text: String)], _ schema: JSONNode?, depth: Int) -> JSONValue {
+        /// `[owner][age]` as `owner` and `[age]`; a path in another form is one name.
         func split(_ path: Substring) -> (name: String, rest: Substring) {
             let name = path.dropFirst().prefix { $0 != "]" }
-            return (String(name), path.dropFirst(name.count + 2))
+            let rest = path.dropFirst(name.count + 2)
+            return rest.isEmpty || rest.hasPrefix("[") ? (String(name), rest) : (String(path.dropFirst()), "")
         }
         let parts = items.map { (part: split($0.path), text: $0.text) }
         var members: [String: JSONValue] = [:]
         for name in Set(parts.map(\.part.name)) {
             let own = parts.filter { $0.part.name == name }
             let property = schema.flatMap { values.property(name, of: $0) }
-            let nested = own.filter { $0.part.rest.hasPrefix("[") && $0.part.rest != "[]" }
-            if !nested.isEmpty, depth < 16 {
-                members[name] = deepObject(nested.map { ($0.part.rest, $0.text) }, property, depth: depth + 1)
+            let isList = values.describes("array", "items", property)
+            // An element of a list can have an index, as in `filter[tags][0]=a`, or an empty pair of brackets.
+            let isPlain = own.contains { part in
+                part.part.rest.isEmpty || (isList && part.part.rest.wholeMatch(of: /\[[0-9]*\]/) != nil)
+            }
+            guard isPlain || depth >= 16 else {
+                members[name] = deepObject(own.map { ($0.part.rest, $0.text) }, property, depth: depth + 1)
                 continue
             }
             let list = values.array(own.map(\.text), property)
-            let isList = values.describes("array", "items", property) || own.count > 1
             members[name] = values.choose(
-                (isList ? [list] : []) + (own.count == 1 ? values.candidates(own[0].text) : []),
+                (isList || own.count > 1 ? [list] : []) + (own.count == 1 ? values.candidates(own[0].text) : []),
                 property
             )
         }

@@ -55,7 +55,8 @@ struct RequestCheck {
         if let content = parameter.content {
             return check(parameter, isEncoded ? text.removingPercentEncoding ?? text : text, as: content)
         }
-        if parameter.place == .path, let flaw = parameter.flaw(ofPathValue: text) {
+        let isObject = values.describes("object", "properties", parameter.schema)
+        if parameter.place == .path, let flaw = parameter.flaw(ofPathValue: text, isObject: isObject) {
             return [ContractViolation(parameter.subject, parameter.node.pointer, flaw)]
         }
         let value = ParameterReader(parameter: parameter, values: values).value(of: text, isEncoded: isEncoded)
@@ -76,10 +77,9 @@ struct RequestCheck {
             items.removeAll { $0.name == parameter.name }
             return []
         }
-        if own.count > 1, !parameter.repeats {
+        if let flaw = parameter.flaw(ofItemCount: own.count) {
             items.removeAll { $0.name == parameter.name }
-            let sentence = "it occurs \(own.count) times, but without explode it is one item"
-            return [ContractViolation(parameter.subject, parameter.node.pointer, sentence)]
+            return [ContractViolation(parameter.subject, parameter.node.pointer, flaw)]
         }
         guard let value = ParameterReader(parameter: parameter, values: values).value(takingFrom: &items) else {
             return missing(parameter)
@@ -140,7 +140,7 @@ struct RequestCheck {
             guard body.isTrue("required") else { return [] }
             return [ContractViolation(.requestBody, body.pointer, "it is required, but missing")]
         }
-        return BodyCheck(part: .requestBody, values: values, isCompressed: sent.headers.areOfCompressedBody).violations(
+        return BodyCheck(part: .requestBody, values: values, isCompressed: sent.headers.haveContentCoding).violations(
             of: sent.body,
             sent.mediaType,
             in: body,
@@ -161,7 +161,7 @@ extension HTTPHeaders {
     }
 
     /// Whether the body has a content coding, such as gzip.
-    var areOfCompressedBody: Bool {
+    var haveContentCoding: Bool {
         let codings = values(.contentEncoding).flatMap { $0.split(separator: ",") }
         return codings.contains { $0.trimmingCharacters(in: .whitespaces).lowercased() != "identity" }
     }

@@ -46,7 +46,7 @@ struct ResponseCheck {
             }
         }
         return found
-            + BodyCheck(part: .responseBody, values: values, isCompressed: headers.areOfCompressedBody)
+            + BodyCheck(part: .responseBody, values: values, isCompressed: headers.haveContentCoding)
             .violations(of: body, type, in: response)
     }
 

@@ -15,7 +15,7 @@ extension SchemaChecker {
         if let any = step.schema["anyOf"]?.elements, !any.isEmpty {
             let outcomes = any.map(check)
             for valid in outcomes { outcome.addEvaluated(of: valid) }
-            if !outcomes.contains(where: \.isValid) { outcome.violations.append(step.unmet("anyOf", outcomes)) }
+            if !outcomes.contains(where: \.isValid) { outcome.report(unmet("anyOf", outcomes, step)) }
         }
         if let one = step.schema["oneOf"]?.elements, !one.isEmpty {
             let outcomes = one.map(check)
@@ -23,7 +23,7 @@ extension SchemaChecker {
             if fitting.count == 1 {
                 outcome.addEvaluated(of: outcomes[fitting[0]])
             } else if fitting.isEmpty {
-                outcome.violations.append(step.unmet("oneOf", outcomes))
+                outcome.report(unmet("oneOf", outcomes, step))
             } else {
                 let list = fitting.map(String.init).joined(separator: " and ")
                 outcome.violations.append(step.violation("oneOf", "alternatives \(list) match, but only one may"))
@@ -38,6 +38,16 @@ extension SchemaChecker {
         if let branch = step.schema[met.isValid ? "then" : "else"] { outcome.add(check(branch)) }
     }
 
+    /// The violations of a value that no alternative matches.
+    ///
+    /// They are those of an alternative if all of them are ignored.
+    private func unmet(_ keyword: String, _ outcomes: [Outcome], _ step: Step) -> [SchemaViolation] {
+        let accepting = outcomes.first { outcome in
+            outcome.violations.allSatisfy { ignored.containsPointer($0.schema) }
+        }
+        return accepting?.violations ?? [step.unmet(keyword, outcomes)]
+    }
+
     func checkUnevaluated(_ step: Step, _ outcome: inout Outcome) {
         guard dialect == .draft2020 else { return }
         if let rest = step.schema["unevaluatedProperties"], let members = step.value.object {
@@ -47,7 +57,7 @@ extension SchemaChecker {
                     outcome.violations.append(step.violation("unevaluatedProperties", sentence))
                 } else {
                     let found = check(value, at: step.path + [key], against: rest, step.trail.inside)
-                    outcome.violations += found.violations
+                    outcome.report(found.violations)
                 }
                 outcome.members.insert(key)
             }
@@ -55,7 +65,7 @@ extension SchemaChecker {
         if let rest = step.schema["unevaluatedItems"], let elements = step.value.array {
             for (index, value) in elements.enumerated() where !outcome.elements.contains(index) {
                 let found = check(value, at: step.path + ["\(index)"], against: rest, step.trail.inside)
-                outcome.violations += found.violations
+                outcome.report(found.violations)
                 outcome.elements.insert(index)
             }
         }

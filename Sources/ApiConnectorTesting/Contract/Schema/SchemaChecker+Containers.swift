@@ -13,16 +13,16 @@ extension SchemaChecker {
         }
         let prefix = dialect == .draft2020 ? step.schema["prefixItems"]?.elements ?? [] : []
         for (index, schema) in prefix.enumerated() where index < elements.count {
-            outcome.violations += check(index, schema).violations
+            outcome.report(check(index, schema).violations)
             outcome.elements.insert(index)
         }
         if let items = step.schema["items"] {
             for index in elements.indices.dropFirst(prefix.count) {
-                outcome.violations += check(index, items).violations
+                outcome.report(check(index, items).violations)
                 outcome.elements.insert(index)
             }
         }
-        outcome.violations += countViolations(elements.count, "elements", "minItems", "maxItems", step)
+        outcome.report(countViolations(elements.count, "elements", "minItems", "maxItems", step))
         if step.schema["uniqueItems"]?.value.bool == true {
             // `==` is also true for texts that differ only in their code points, so it is only the first, fast test.
             var seen: Set<JSONValue> = []
@@ -63,7 +63,7 @@ extension SchemaChecker {
         where members[key] == nil && !isLeftOut(key, step) {
             outcome.violations.append(step.violation("required", "the member \"\(key)\" is missing"))
         }
-        outcome.violations += countViolations(members.count, "members", "minProperties", "maxProperties", step)
+        outcome.report(countViolations(members.count, "members", "minProperties", "maxProperties", step))
         let patterns = (dialect == .draft2020 ? step.schema["patternProperties"]?.members ?? [] : []).compactMap {
             member in SchemaPattern(member.key).map { (pattern: $0, schema: member.node) }
         }
@@ -82,7 +82,7 @@ extension SchemaChecker {
             }
             for schema in schemas {
                 let found = check(value, at: step.path + [key], against: schema, step.trail.inside)
-                outcome.violations += found.violations
+                outcome.report(found.violations)
                 outcome.members.insert(key)
             }
         }
@@ -93,7 +93,7 @@ extension SchemaChecker {
         if let names = step.schema["propertyNames"] {
             for key in members.keys.sorted() {
                 let found = check(.string(key), at: step.path + [key], against: names, step.trail.inside)
-                outcome.violations += found.violations
+                outcome.report(found.violations)
             }
         }
         for (key, needed) in step.schema["dependentRequired"]?.members ?? [] where members[key] != nil {
@@ -133,6 +133,7 @@ extension SchemaChecker {
     private func isLeftOut(_ key: String, _ step: Step) -> Bool {
         guard let direction else { return false }
         let keyword = direction == .request ? "readOnly" : "writeOnly"
+        step.trail.run.dependentCount += 1
         return step.trail.schemas.flatMap(\.combined).compactMap { $0["properties"]?[key] }.contains { property in
             property.isTrue(keyword) || property.resolved?.isTrue(keyword) == true
         }

@@ -34,9 +34,9 @@ struct SchemaChecker {
     var limitsIntegers = false
     /// Whether violations omit the value, because it is a secret.
     var hidesValues = false
-    /// The pointers of schemas and keywords that every value satisfies, including everything inside them.
+    /// The pointers of schemas and keywords whose violations are not reported, including everything inside them.
     var ignored: Set<String> = []
-    /// The largest number of schemas that are checked for one value; with more, the value has a violation.
+    /// The largest number of schemas that are checked for one value and its parts; with more, the value has a violation.
     ///
     /// Nested alternatives can double the number at each level.
     var maximumCount = 2_000_000
@@ -49,10 +49,11 @@ struct SchemaChecker {
         let run = Run()
         let violations = check(value, at: path, against: schema, Trail(run: run)).violations
         guard run.count <= maximumCount else {
-            let sentence = "the schema has too many combinations of alternatives to check the value"
+            let sentence =
+                "the check takes too many steps, because the value is very large or the schema nests alternatives"
             return [SchemaViolation(schema: schema.pointer, value: path.pointer, sentence: sentence)]
         }
-        return violations
+        return violations.filter { !ignored.containsPointer($0.schema) }
     }
 
     func accepts(_ value: JSONValue, _ schema: JSONNode) -> Bool {
@@ -96,8 +97,9 @@ struct SchemaChecker {
 
         /// The number of schemas that were checked so far.
         var count = 0
-        /// The number of references that were not followed, because they led back to a schema of the same value.
-        var cycleCount = 0
+        /// The number of results so far that depend on the schemas that led to them, such as the result of a reference
+        /// back to one of these schemas.
+        var dependentCount = 0
         /// The results of references, so that nested alternatives do not check the same part again and again.
         ///
         /// Only a long check keeps results.
@@ -118,8 +120,13 @@ struct SchemaChecker {
         var isValid: Bool { violations.isEmpty }
 
         mutating func add(_ other: Outcome) {
-            violations += other.violations
+            report(other.violations)
             addEvaluated(of: other)
+        }
+
+        /// Adds violations, up to 1,000 in total, because nested schemas can repeat the same ones any number of times.
+        mutating func report(_ found: [SchemaViolation]) {
+            violations += found.prefix(max(1_000 - violations.count, 0))
         }
 
         /// Adds the members and elements that a valid subschema evaluated.
@@ -162,24 +169,13 @@ struct SchemaChecker {
     func check(_ value: JSONValue, at path: [String], against schema: JSONNode, _ trail: Trail) -> Outcome {
         var trail = trail
         if direction != nil { trail.schemas.append(schema) }
-        var outcome = outcome(of: value, at: path, against: schema, trail)
-        // An alternative whose only violations are ignored accepts the value.
-        if !ignored.isEmpty { outcome.violations.removeAll { ignored.containsPointer($0.schema) } }
-        return outcome
-    }
-
-    private func outcome(
-        of value: JSONValue,
-        at path: [String],
-        against schema: JSONNode,
-        _ trail: Trail
-    ) -> Outcome {
         func failed(_ sentence: String) -> Outcome {
             Outcome(violations: [SchemaViolation(schema: schema.pointer, value: path.pointer, sentence: sentence)])
         }
         if schema.value.bool == false { return failed("no value is allowed") }
         guard schema.value.object != nil else { return Outcome() }
         guard trail.depth < Self.maximumDepth else {
+            trail.run.dependentCount += 1
             return failed("the value and its schema are nested deeper than \(Self.maximumDepth) levels")
         }
         trail.run.count += 1
@@ -191,10 +187,10 @@ struct SchemaChecker {
             if dialect == .openAPI30 { return outcome }
         }
         if dialect == .openAPI30, value.isNull, schema.isTrue("nullable") { return outcome }
-        outcome.violations += generalViolations(step)
+        outcome.report(generalViolations(step))
         switch value {
-        case .number(let number): outcome.violations += violations(of: number, step)
-        case .string(let text): outcome.violations += violations(of: text, step)
+        case .number(let number): outcome.report(violations(of: number, step))
+        case .string(let text): outcome.report(violations(of: text, step))
         case .array(let elements): checkArray(elements, step, &outcome)
         case .object(let members): checkObject(members, step, &outcome)
         case .null, .bool: break
@@ -211,16 +207,18 @@ struct SchemaChecker {
         }
         let run = step.trail.run
         guard let trail = step.trail.following(target.pointer) else {
-            run.cycleCount += 1
+            run.dependentCount += 1
             return Outcome(violations: [step.violation("$ref", "the schema \(reference) refers only to itself")])
         }
         guard run.count > Run.shortCount else { return check(step.value, at: step.path, against: target, trail) }
         let key = Run.Key(schema: target.pointer, value: step.path)
         if let known = run.outcomes[key] { return known }
-        let cycleCount = run.cycleCount
+        let dependentCount = run.dependentCount
         let outcome = check(step.value, at: step.path, against: target, trail)
-        // If the check met a schema that it was within, the result depends on where the check began.
-        if run.cycleCount == cycleCount, run.outcomes.count < Run.maximumOutcomeCount { run.outcomes[key] = outcome }
+        // Another way to the same schema can have another result only if there was such a result.
+        if run.dependentCount == dependentCount, run.outcomes.count < Run.maximumOutcomeCount {
+            run.outcomes[key] = outcome
+        }
         return outcome
     }
 
@@ -291,7 +289,7 @@ extension JSONNumber {
 }
 
 extension Set<String> {
-    /// Whether a JSON pointer, or the pointer of a value around its place, is in the set.
+    /// Whether the set has a JSON pointer, or the pointer of a value that contains the place of the pointer.
     func containsPointer(_ pointer: String) -> Bool {
         contains { pointer == $0 || pointer.hasPrefix($0 + "/") }
     }

@@ -55,7 +55,8 @@ struct PatternText {
             let needed = high > 1 ? max(minimum - text.unicodeScalars.count, 0) : 0
             let count = min(max(low, low == 0 ? random.next(below: 2) : low, min(needed, 10_000)), high)
             let next = index
-            for number in 0..<count where budget > 0 {
+            for number in 0..<count {
+                if budget <= 0 { break }
                 if number == 0 {
                     text += first
                 } else {

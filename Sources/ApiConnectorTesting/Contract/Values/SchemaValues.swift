@@ -19,7 +19,7 @@ struct SchemaValues {
 
     /// The number of values that may still be generated in this attempt.
     private var budget = 0
-    /// Why the schema does not accept a value that was made; nil if it accepts all of them.
+    /// The violation of a generated value that its schema does not accept; nil if there is no such value.
     private(set) var flaw: SchemaViolation?
 
     init(checker: SchemaChecker, random: KeyedRandom) {
@@ -139,18 +139,30 @@ struct SchemaValues {
         if end > start { number += Int64(random.next(below: Int(end - start) + 1)) }
         if let step = merged.number("multipleOf").flatMap({ Int64(exactly: $0) }), step > 0 {
             // The next multiple, or the one before it if the next one is too large.
-            let rest = number % step
-            let before = number - rest
-            let (next, isTooLarge) = before.addingReportingOverflow(rest > 0 ? step : 0)
-            number = isTooLarge || Double(next) > high ?? .infinity ? before : next
+            let remainder = number % step
+            let rest = remainder < 0 ? remainder + step : remainder
+            let (before, isTooSmall) = number.subtractingReportingOverflow(rest)
+            let (next, isTooLarge) = number.addingReportingOverflow(rest > 0 ? step - rest : 0)
+            if !isTooLarge, Double(next) <= high ?? .infinity {
+                number = next
+            } else if !isTooSmall {
+                number = before
+            }
         }
         return number
     }
 
     private mutating func number(_ merged: MergedSchema) -> JSONValue {
         if let step = merged.number("multipleOf"), step > 0 {
-            var count = ((merged.lowest ?? min(step, merged.highest ?? step)) / step).rounded(.up)
-            if merged.excludesLowest, merged.lowest == count * step { count += 1 }
+            var count = 1.0
+            if let lowest = merged.lowest {
+                count = (lowest / step).rounded(.up)
+                if merged.excludesLowest, count * step == lowest { count += 1 }
+            } else if let highest = merged.highest {
+                count = min((highest / step).rounded(.down), 1)
+                if merged.excludesHighest, count * step == highest { count -= 1 }
+            }
+            guard count.isFinite else { return .null }
             // Three times 0.1 is not 0.3 in binary digits.
             let product = Decimal(string: "\(step)").map { $0 * Decimal(count) }
             return (product.flatMap(JSONNumber.init) ?? JSONNumber(count * step)).map(JSONValue.number) ?? .null

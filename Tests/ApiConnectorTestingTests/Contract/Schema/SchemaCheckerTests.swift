@@ -159,7 +159,37 @@ struct SchemaCheckerTests {
         var checker = SchemaChecker()
         checker.maximumCount = 1_000
         let first = try violations(of: "1", schema, checker)
-        #expect(first.map(\.sentence) == ["the schema has too many combinations of alternatives to check the value"])
+        #expect(
+            first.map(\.sentence) == [
+                "the check takes too many steps, because the value is very large or the schema nests alternatives"
+            ]
+        )
+    }
+
+    @Test func violationsThatDoubleAtEachLevelAreLimited() throws {
+        let levels = (0..<100).map { level in
+            let next = ##"{"$ref":"#/$defs/a\##(level + 1)"}"##
+            return ##""a\##(level)":{"allOf":[\##(next),\##(next)]}"##
+        }
+        let schema = ##"{"$ref":"#/$defs/a0","$defs":{\##(levels.joined(separator: ",")),"a100":false}}"##
+        let found = try violations(of: "1", schema)
+        #expect(!found.isEmpty && found.count <= 1_000)
+    }
+
+    /// A long check keeps results, but the result of `base` depends on the schemas around it.
+    @Test(arguments: [false, true])
+    func aMemberOfTheOtherDirectionIsFoundAgainInALongCheck(_ isReversed: Bool) throws {
+        let alternatives = [
+            ##"{"allOf":[{"$ref":"#/base"}],"properties":{"id":{"readOnly":true},"kind":{"const":"a"}}}"##,
+            ##"{"allOf":[{"$ref":"#/base"}],"properties":{"kind":{"const":"b"}}}"##,
+        ]
+        let list = (isReversed ? alternatives.reversed() : alternatives).joined(separator: ",")
+        let schema = ##"{"items":{"oneOf":[\##(list)]},"base":{"required":["id"]}}"##
+        let count = 3_000
+        let value = "[" + (0..<count).map { #"{"kind":"\#($0 % 2 == 0 ? "a" : "b")"}"# }.joined(separator: ",") + "]"
+        let found = try violations(of: value, schema, SchemaChecker(direction: .request))
+        #expect(found.count == 1_000)
+        #expect(found.allSatisfy { Int($0.value.dropFirst()).map { $0 % 2 } == 1 })
     }
 
     @Test func aResultWithinACycleIsNotUsedOutsideOfIt() throws {
@@ -309,6 +339,18 @@ struct SchemaCheckerTests {
         for pointer in ["#/an", "#/anyOf/1/properties", "#/a/typ"] {
             #expect(try violations(of: value, schema, SchemaChecker(ignored: [pointer])).count == 1, "\(pointer)")
         }
+    }
+
+    @Test(arguments: [
+        (##"{"oneOf":[{"properties":{"a":{"type":"integer"}}},{"required":["a"]}]}"##, "#/oneOf/0/properties/a"),
+        (##"{"not":{"properties":{"a":{"type":"integer"}}}}"##, "#/not/properties/a"),
+        (
+            ##"{"if":{"properties":{"a":{"type":"integer"}}},"then":{"required":["b"]}}"##, "#/if/properties/a"
+        ),
+    ])
+    func anIgnoredSchemaMakesNoOtherViolation(_ schema: String, _ pointer: String) throws {
+        #expect(try violations(of: #"{"a":"x"}"#, schema) == [])
+        #expect(try violations(of: #"{"a":"x"}"#, schema, SchemaChecker(ignored: [pointer])) == [])
     }
 
     @Test func textsWithOtherCodePointsAreDifferent() throws {
