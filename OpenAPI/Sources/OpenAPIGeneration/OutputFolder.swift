@@ -46,6 +46,7 @@ public struct OutputFolder {
     /// Writes changed files, and removes files of an earlier run that are no longer generated.
     ///
     /// - Throws: ``DocumentError`` if a file exists that the generator has not written; the folder is then unchanged.
+    ///   Also if a file cannot be written or removed; the other files may then be changed.
     public func write(_ files: [Generator.File]) throws {
         for file in files {
             guard let data = try? Data(contentsOf: url(file.name)), !data.starts(with: Self.mark) else { continue }
@@ -77,7 +78,7 @@ public struct OutputFolder {
             let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
             let code = underlying.flatMap { POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: $0.code)) }
             let reason = code.map { POSIXError($0).localizedDescription } ?? error.localizedDescription
-            throw DocumentError("\(url(name).path(percentEncoded: false)) cannot be written: \(reason)")
+            throw DocumentError("\(url(name).path(percentEncoded: false)) cannot be changed: \(reason)")
         }
     }
 }

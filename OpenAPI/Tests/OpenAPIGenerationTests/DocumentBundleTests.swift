@@ -132,4 +132,26 @@ import Testing
         #expect(text("a", "properties", "c", "properties", "$ref") == "#/members")
         #expect(text("d", "properties", "$ref", "type") == "string")
     }
+
+    @Test func membersThatDoubleAtEachLevelAreRefused() throws {
+        let levels = (0..<40).map { level in
+            let next = "{ properties: { $ref: '#/p\(level + 1)' } }"
+            return "p\(level): { a: \(next), b: \(next) }"
+        }
+        let yaml = "a: { properties: { $ref: '#/p0' } }\n" + levels.joined(separator: "\n") + "\np40: {}\n"
+        let error = #expect(throws: DocumentError.self) { try converted(yaml) }
+        #expect(error?.description.contains("too many references replace members") == true)
+    }
+
+    @Test func aReferenceInAnExtensionLeadsToItsFileIfThereIsOne() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "bundle-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let yaml = "x-a: { b: [{ $ref: c.yaml }], d: { $ref: nowhere.yaml } }\n"
+        try Data(yaml.utf8).write(to: folder.appending(path: "api.yaml"))
+        try Data("type: string\n".utf8).write(to: folder.appending(path: "c.yaml"))
+        let json = try DocumentBundle(contentsOf: folder.appending(path: "api.yaml")).json()
+        #expect(json.contains(##""$ref": "#/x-files/c.yaml""##))
+        #expect(json.contains(#""$ref": "nowhere.yaml""#))
+    }
 }

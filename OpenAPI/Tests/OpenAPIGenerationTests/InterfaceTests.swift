@@ -343,6 +343,32 @@ import Testing
         )
     }
 
+    @Test func aLooserBoundDoesNotBreakCallers() throws {
+        #expect(
+            try changes(path("b", "minimum: 0, exclusiveMinimum: true"), path("b", "minimum: 0")) == [
+                "changed: GET /a/{b}: the parameter b: exclusiveMinimum 0 was removed",
+                "changed: GET /a/{b}: the parameter b: minimum 0 is new",
+            ]
+        )
+        #expect(
+            try changes(path("b", "maximum: 9"), path("b", "exclusiveMaximum: 9")) == [
+                "breaking: GET /a/{b}: the parameter b: exclusiveMaximum 9 is new",
+                "breaking: GET /a/{b}: the parameter b: maximum 9 was removed",
+            ]
+        )
+    }
+
+    @Test func twoServersWithTheSameURLAreNoChange() throws {
+        let yaml = """
+            servers:
+              - { url: "https://{r}.example", description: Main, variables: { r: { default: eu } } }
+              - { url: "https://eu.example", description: Europe }
+            info: { title: Shop }
+            paths: {}
+            """
+        #expect(try interface(yaml).changes(to: interface(yaml)).map(\.description) == [])
+    }
+
     @Test func anotherNameOfAPathParameterIsAChangeOfTheParameter() throws {
         #expect(
             try changes(path("b", "minimum: 1"), path("c", "minimum: 1")) == [

@@ -159,11 +159,19 @@ import Testing
         #expect(result.warnings.count == 2)
     }
 
-    @Test(arguments: ["Test environment for Sandbox": "sandbox", "Production": "production", "Main": "production"])
+    @Test(arguments: [
+        "Test environment for Sandbox": "sandbox", "Production": "production", "Main": "production",
+        "Only for internal testing": "internaltesting", "Local government API": "production",
+    ])
     func theFirstServerIsProductionUnlessItSaysOtherwise(_ description: String, _ part: String) throws {
         let code = try generated("servers: [{ url: 'https://a.example', description: \(description) }]\npaths: {}").code
         #expect(code.lowercased().contains("static let") && code.lowercased().contains(part))
         #expect(code.contains("static let production") == (part == "production"))
+    }
+
+    @Test func aServerOnTheSameComputerIsNotProduction() throws {
+        let code = try generated("servers: [{ url: 'http://localhost:8080' }]\npaths: {}").code
+        #expect(code.contains("static let localhost = Self(host: \"localhost\", scheme: .http, port: 8080)"))
     }
 
     @Test func aLongTagHasAShortFileName() throws {
@@ -204,7 +212,7 @@ import Testing
                     - { name: f, in: query, content: { application/json: {} } }
                     - { name: g, in: query, content: { application/json: { $ref: "#/components/mediaTypes/m" } } }
             """
-        let code = try generated(yaml.replacing("components:", with: "components:")).code
+        let code = try generated(yaml).code
         #expect(code.contains("f: JSONValue? = nil"))
         #expect(code.contains("var x: Int?"))
     }

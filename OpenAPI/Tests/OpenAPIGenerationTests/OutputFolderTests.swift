@@ -67,7 +67,7 @@ import Testing
             try Data("mine".utf8).write(to: url.appending(component: "Models"))
             let error = #expect(throws: DocumentError.self) { try OutputFolder(url).write([file("Models/A.swift")]) }
             let text = try #require(error?.description)
-            #expect(text.contains("Models/A.swift cannot be written: "))
+            #expect(text.contains("Models/A.swift cannot be changed: "))
             #expect(!text.contains("Error Domain"))
         }
     }

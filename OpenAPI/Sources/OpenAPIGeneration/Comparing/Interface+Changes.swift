@@ -28,12 +28,13 @@ extension Interface {
             changes.append(Change(kind: .breaking, sentence: sentence))
         }
         for (name, url) in servers {
+            // Two environments can have the same URL.
+            if newer.servers.contains(where: { $0.name == name && $0.url == url }) { continue }
             let line = PlainText.line(url)
             switch newer.servers.first(where: { $0.url == url })?.name {
             case nil: changes.append(Change(kind: .breaking, sentence: "the server \(line) was removed"))
-            case let other? where other != name:
+            case let other?:
                 changes.append(Change(kind: .breaking, sentence: "the server \(line) is .\(other) instead of .\(name)"))
-            default: break
             }
         }
         for (_, url) in newer.servers where !servers.contains(where: { $0.url == url }) {

@@ -8,12 +8,9 @@
 struct Limits: Equatable {
     private(set) var values: [String: String] = [:]
 
-    private static let lower: Set<String> = [
-        "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties",
-    ]
-    private static let upper: Set<String> = [
-        "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties",
-    ]
+    private static let bounds: Set<String> = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]
+    private static let lower: Set<String> = ["minLength", "minItems", "minProperties"]
+    private static let upper: Set<String> = ["maxLength", "maxItems", "maxProperties"]
     private static let others: Set<String> = ["multipleOf", "pattern", "format", "uniqueItems"]
 
     init() {}
@@ -28,7 +25,7 @@ struct Limits: Equatable {
     private mutating func read(_ node: Node?, prefix: String, depth: Int, _ resolve: (Node) -> Node?) {
         guard let node, depth < 4, let target = resolve(node) else { return }
         for member in target.members {
-            let isLimit = [Self.lower, Self.upper, Self.others].contains { $0.contains(member.key) }
+            let isLimit = [Self.bounds, Self.lower, Self.upper, Self.others].contains { $0.contains(member.key) }
             guard isLimit || member.key == "default", let text = member.value.scalarText, text != "false" else {
                 continue
             }
@@ -70,7 +67,16 @@ struct Limits: Equatable {
             case (let old?, nil): sentence = "\(key) \(old) was removed"
             case (let old, let new): sentence = "\(key) is \(new ?? "") instead of \(old ?? "")"
             }
-            return (PlainText.line(sentence), Self.isTighter(keyword, old, new))
+            let prefix = String(key.dropLast(keyword.count))
+            let isTighter =
+                switch keyword {
+                case "minimum", "exclusiveMinimum":
+                    Self.isTighter(prefix + "minimum", prefix + "exclusiveMinimum", sign: 1, values, newer.values)
+                case "maximum", "exclusiveMaximum":
+                    Self.isTighter(prefix + "maximum", prefix + "exclusiveMaximum", sign: -1, values, newer.values)
+                default: Self.isTighter(keyword, old, new)
+                }
+            return (PlainText.line(sentence), isTighter)
         }
     }
 
@@ -78,6 +84,26 @@ struct Limits: Equatable {
     private static func areEqualNumbers(_ old: String?, _ new: String?) -> Bool {
         guard let old = old.flatMap(Double.init), let new = new.flatMap(Double.init) else { return false }
         return old == new
+    }
+
+    /// Whether the newer of two bounds is tighter.
+    ///
+    /// - Parameter sign: 1 for the lower bound, −1 for the upper bound.
+    private static func isTighter(
+        _ inclusive: String,
+        _ exclusive: String,
+        sign: Double,
+        _ old: [String: String],
+        _ new: [String: String]
+    ) -> Bool {
+        /// The bound, multiplied with the sign, and 1 if it is excluded itself.
+        func bound(_ values: [String: String]) -> (Double, Int) {
+            let limits = [(inclusive, 0), (exclusive, 1)].compactMap { keyword, isExcluded in
+                values[keyword].flatMap(Double.init).map { ($0 * sign, isExcluded) }
+            }
+            return limits.max { $0 < $1 } ?? (-.infinity, 0)
+        }
+        return bound(old) < bound(new)
     }
 
     private static func isTighter(_ keyword: String, _ old: String?, _ new: String?) -> Bool {

@@ -44,8 +44,12 @@ private struct BundleWriter {
     private var text = ""
     /// The other files in the order in which references to them were found.
     private var files: [Node] = []
-    /// The members of objects that are written in the place of a reference.
+    /// The members of objects that are being written in the place of a reference.
     private var inlined: Set<ObjectIdentifier> = []
+    /// How often a reference was replaced by members.
+    private var inlinedCount = 0
+    private static let maximumInlinedCount = 10_000
+    private static let maximumInlinedDepth = 64
 
     init(documents: DocumentSet, member: String) {
         self.documents = documents
@@ -81,6 +85,8 @@ private struct BundleWriter {
         case names
         /// Data, in which `$ref` has no meaning.
         case data
+        /// Data with a name in `x-`, in which a `$ref` that leads to a value is a reference.
+        case custom
     }
 
     private mutating func write(
@@ -98,7 +104,7 @@ private struct BundleWriter {
             text += "["
             for (index, element) in elements.enumerated() {
                 text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
-                try write(element, indent + "  ", meaning == .data ? .data : .keywords)
+                try write(element, indent + "  ", meaning == .data || meaning == .custom ? meaning : .keywords)
             }
             text += "\n\(indent)]"
         case .object(let members):
@@ -108,7 +114,13 @@ private struct BundleWriter {
                 text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
                 write(member.key)
                 text += ": "
-                if meaning != .data, let reference = try reference(member, in: node) {
+                let reference =
+                    switch meaning {
+                    case .data: nil as String?
+                    case .custom: try? reference(member, in: node)
+                    case .keywords, .names: try reference(member, in: node)
+                    }
+                if let reference {
                     write(reference)
                 } else if meaning == .keywords, member.key == "properties" {
                     try write(properties: member.value, indent + "  ")
@@ -122,12 +134,16 @@ private struct BundleWriter {
 
     /// Writes the members of a schema's object.
     ///
-    /// Some documents have a reference instead of the members. Other tools read it as a member, so the members are
-    /// written in its place.
+    /// Some documents have a `$ref` instead of the members. Other tools read it as a member with this name, so it is
+    /// replaced by the members.
     private mutating func write(properties node: Node, _ indent: String) throws(DocumentError) {
         let target = node["$ref"]?.string == nil ? node : try documents.resolved(node)
         guard target !== node, inlined.insert(ObjectIdentifier(target)).inserted else {
             return try write(node, indent, .names)
+        }
+        inlinedCount += 1
+        guard inlinedCount <= Self.maximumInlinedCount, inlined.count <= Self.maximumInlinedDepth else {
+            throw DocumentError(at: node, "too many references replace members; use a reference to a schema instead")
         }
         try write(target, indent, .names)
         inlined.remove(ObjectIdentifier(target))
@@ -136,9 +152,10 @@ private struct BundleWriter {
     /// The meaning of the members of a member's value.
     private static func members(of member: Node.Member, _ meaning: Members) -> Members {
         switch meaning {
-        case .data: .data
+        case .data, .custom: meaning
         case .names: .keywords
-        case .keywords where data.contains(member.key) || member.key.hasPrefix("x-"): .data
+        case .keywords where data.contains(member.key): .data
+        case .keywords where member.key.hasPrefix("x-"): .custom
         // In a schema, `examples` is a list of values. Anywhere else, it has the names of Example objects.
         case .keywords where member.key == "examples": member.value.isObject ? .names : .data
         case .keywords: maps.contains(member.key) ? .names : .keywords

@@ -46,18 +46,6 @@ extension SchemaReader {
         return declaration
     }
 
-    /// Warns of alternatives that are never read, because another one accepts every value.
-    private func warnOfOpenAlternatives(_ union: Union, _ declaration: Declaration) {
-        let open = union.cases.filter { $0.tags.isEmpty && !$0.isUnreadable && $0.type.openness == 3 }
-        guard union.isOpen, let first = open.first else { return }
-        for variant in open.dropFirst() {
-            warnings.add(
-                declaration.node,
-                "\(quoted(first.name)) accepts every value, so no value is read as \(quoted(variant.name))"
-            )
-        }
-    }
-
     private func tellApart(_ declaration: Declaration) throws(DocumentError) {
         guard var union = declaration.union else { return }
         for index in union.cases.indices {
@@ -88,7 +76,6 @@ extension SchemaReader {
             declaration.kind = .union(union)
         } else {
             union.ambiguity = ambiguity(in: union)
-            if union.ambiguity == nil { warnOfOpenAlternatives(union, declaration) }
             declaration.kind = .union(union)
         }
     }

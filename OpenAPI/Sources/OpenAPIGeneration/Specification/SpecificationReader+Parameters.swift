@@ -28,7 +28,15 @@ extension SpecificationReader {
                 }
             }
         }
-        let names = PathTemplate(operation.path).names
+        let template = PathTemplate(operation.path)
+        for item in template.query
+        where item.value.hasPrefix("{") && indices[Key(name: item.name, location: .query)] == nil {
+            warnings.add(
+                operation.node,
+                "no parameter describes \(quoted(item.name)) of the path's query; it is not sent"
+            )
+        }
+        let names = template.names
         let known = Set(names)
         found.removeAll { parameter in
             guard parameter.location == .path, !known.contains(parameter.name) else { return false }

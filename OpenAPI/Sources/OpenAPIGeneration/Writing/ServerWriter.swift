@@ -59,9 +59,9 @@ struct ServerWriter {
         return (servers + ownServers(besides: servers)).enumerated().map { index, server in
             let description = PlainText.firstSentence(server["description"]?.string)
             let named = server["name"]?.string ?? description.flatMap(Self.shortName)
-            let isProduction = index == 0 && !Self.isForTests(named ?? "")
-            let wanted = isProduction ? "production" : named.map(Identifier.member) ?? "server\(index + 1)"
-            return (server, names.unique(wanted))
+            let isProduction = index == 0 && !Self.isForTests(server)
+            let fallback = Self.isLocal(server) ? "localhost" : "server\(index + 1)"
+            return (server, names.unique(isProduction ? "production" : named.map(Identifier.member) ?? fallback))
         }
     }
 
@@ -159,15 +159,22 @@ struct ServerWriter {
         }
     }
 
-    /// Whether a server's name says that the server is not the one for real use.
-    private static func isForTests(_ name: String) -> Bool {
-        let words = Identifier.words(of: name).map { $0.lowercased() }
-        return !testWords.isDisjoint(with: words) && !words.contains { $0.hasPrefix("prod") }
+    /// Whether a server is for tests, by its name, its description or its address.
+    private static func isForTests(_ server: Node) -> Bool {
+        let texts = ["name", "description"].compactMap { server[$0]?.string }
+        let words = Identifier.words(of: texts.joined(separator: " ")).map { $0.lowercased() }
+        if words.contains(where: { $0.hasPrefix("prod") }) { return false }
+        return !testWords.isDisjoint(with: words) || isLocal(server)
+    }
+
+    private static func isLocal(_ server: Node) -> Bool {
+        guard let host = server["url"]?.string.flatMap({ ServerURL($0).host }) else { return false }
+        return ["localhost", "127.0.0.1", "::1"].contains(host)
     }
 
     private static let testWords: Set<String> = [
-        "beta", "demo", "dev", "development", "local", "localhost", "mock", "preview", "qa", "sandbox", "stage",
-        "staging", "test", "testing", "uat",
+        "beta", "demo", "dev", "development", "localhost", "mock", "preview", "qa", "sandbox", "stage", "staging",
+        "test", "testing", "uat",
     ]
 
     /// The first meaningful words of a description.
