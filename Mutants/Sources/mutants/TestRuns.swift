@@ -6,7 +6,7 @@ import Foundation
 import MutantMaking
 import Synchronization
 
-/// Runs the tests of a mutant's folder with the mutant switched on.
+/// Runs the tests of a mutant's folder, then those of its neighbors, with the mutant switched on.
 struct TestRuns {
     typealias NumberedMutant = (number: Int, mutant: Mutant)
 
@@ -17,7 +17,7 @@ struct TestRuns {
 
     /// Runs the tests for each mutant, and passes each result on immediately.
     func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
-        let folders = Set(mutants.map { testFolders(of: $0.mutant) })
+        let folders = Set(mutants.flatMap { testFolders(of: $0.mutant) })
         let found = Collected<(folders: String, suites: Result<[Suites], any Error>)>()
         concurrently(folders.sorted()) { folders in
             found.add((folders, Result { try self.suites(in: folders) }))
@@ -72,10 +72,24 @@ struct TestRuns {
     /// These take most of their folder's time, so they run only for a mutant that the other suites do not notice.
     private static let slowSuites: Set = ["ObservedSecretTests", "PlantedSecretTests"]
 
+    /// Folders whose tests also exercise the code of a folder.
+    ///
+    /// They run only for a mutant that its own tests miss.
+    private static let neighbors = [
+        "Routing": "Request Connector",
+        "Request": "Redaction Connector Providers Timing Progress",
+        "Response": "Streaming Connector",
+        "Streaming": "Response Connector Redaction",
+        "Providers": "Providers Connector Response Streaming Timing Traffic/Limiting",
+        "Redaction": "Errors Providers Response",
+        "Errors": "Connector Request Response Redaction Providers/Retrying BadInput",
+        "Traffic": "Traffic",
+    ]
+
     private func result(of mutant: NumberedMutant, in suites: [String: [Suites]]) -> MutantResult {
         let identity = mutant.mutant.identity
         var result = MutantResult(identity: identity, outcome: .untested, detail: "there are no tests")
-        for suite in suites[testFolders(of: mutant.mutant)] ?? [] {
+        for suite in testFolders(of: mutant.mutant).flatMap({ suites[$0] ?? [] }) {
             do {
                 let run = try run(suite.filter, number: mutant.number, limit: suite.limit)
                 result = MutantResult(identity: identity, status: run.status, isLate: run.isLate, output: run.output)
@@ -87,16 +101,18 @@ struct TestRuns {
         return result
     }
 
-    /// The folder of the tests: Traffic/Caching for Traffic/Caching/CacheKey.swift.
-    private func testFolders(of mutant: Mutant) -> String {
+    /// The folders of the tests, in the order in which they run.
+    ///
+    /// Each item is one or more folders whose tests run together: Traffic/Caching, then Traffic, for
+    /// Traffic/Caching/CacheKey.swift.
+    private func testFolders(of mutant: Mutant) -> [String] {
         let folders = mutant.file.split(separator: "/").dropLast().map(String.init)
-        for count in stride(from: folders.count, through: 1, by: -1) {
-            let folder = folders.prefix(count).joined(separator: "/")
-            let path = package.copy.appending(path: "Tests/ApiConnectorTests/\(folder)").path
-            if FileManager.default.fileExists(atPath: path) { return folder }
+        let paths = stride(from: folders.count, through: 1, by: -1).map { folders.prefix($0).joined(separator: "/") }
+        let own = paths.first { path in
+            let url = package.copy.appending(path: "Tests/ApiConnectorTests/\(path)")
+            return FileManager.default.fileExists(atPath: url.path)
         }
-        // The errors' texts are tested in the folder of each error.
-        return "Connector Request Response Redaction Providers/Retrying BadInput"
+        return [own, folders.first.flatMap { Self.neighbors[$0] }].compactMap(\.self)
     }
 
     /// Lists the suites of folders.
