@@ -28,7 +28,6 @@ extension SecretScanner {
         }
         while let next = pendingKeys.firstIndex(where: { $0.close <= index }) {
             let (close, value) = pendingKeys.remove(at: next)
-            index = max(index, close + 1)
             replaceKeyedValue(at: value, key: close)
         }
         if let (name, end) = pendingTag, index > end {

@@ -13,7 +13,7 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
     }
 
     /// The number of records found.
-    private(set) var recordCount = 0
+    private(set) var recordCount: Int
 
     /// The offset of the last record, in bytes from the start of the body; after an error, that of the record that is
     /// too long.
@@ -23,7 +23,7 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
     private let maximumByteCount: Int
     private var chunk = Data()
     /// The offset of the chunk, in bytes from the start of the body.
-    private var chunkOffset = 0
+    private var chunkOffset: Int
     /// The index of the chunk's first unread byte.
     private var start = 0
     /// The bytes of the current record from earlier chunks.
