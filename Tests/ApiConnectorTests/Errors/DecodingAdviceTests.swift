@@ -132,6 +132,10 @@ import Testing
                     "If it is a date, make the connection's configuration with JSONCoding(dates: .millisecondsSince1970)."
                 )
         )
+        // A smaller number is rarely a date: the first second of 1973 has 9 digits.
+        #expect(
+            try await !text(of: "{\"date\":100000000}", as: Dated.self, dates: .iso8601).contains("If it is a date")
+        )
         #expect(
             try await text(of: "{\"date\":\"yesterday\"}", as: Dated.self)
                 .contains("Compare the model with the server's JSON.")

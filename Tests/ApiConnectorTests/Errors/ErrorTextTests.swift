@@ -21,6 +21,28 @@ import Testing
         #expect(error.description.contains("1 earlier attempt failed: connectionLost (waited 0.0 seconds)"))
     }
 
+    @Test func theAttemptsOfAnotherCallDoNotReplaceThoseOfTheRequest() throws {
+        func request(after kind: ApiConnectorError.Kind) throws -> ApiRequest {
+            var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/posts")))
+            request.beginNextAttempt(after: .failure(ApiConnectorError(kind, "it broke")), duration: .zero)
+            return request
+        }
+        let other = ApiConnectorError(.timedOut, "it took too long", request: try request(after: .stalled))
+        #expect(other.earlierAttempts.map(\.kind) == [.stalled])
+        let error = #expect(throws: ApiConnectorError.self) {
+            try request(after: .connectionLost).endAttempts(with: .failure(other), because: .attemptLimit)
+        }
+        #expect(error?.earlierAttempts.map(\.kind) == [.connectionLost])
+    }
+
+    @Test(arguments: [1024, 1025]) func anErrorShows1024BytesOfTheBody(_ byteCount: Int) async throws {
+        let body = Data(repeating: UInt8(ascii: "x"), count: byteCount)
+        let api = api { _ in .data(body, status: 500) }
+        let error = try await failure { () throws(ApiConnectorError) in try await api.send(at: Endpoint("/")) }
+        #expect(error.response?.bodyPrefix.utf8.count == 1024)
+        #expect(error.response?.isBodyTruncated == (byteCount > 1024))
+    }
+
     private typealias Route = Endpoint<ApiPath>
 
     private func api(

@@ -34,6 +34,12 @@ import Testing
         #expect(ApiConnectorError(mapping: error).kind == kind)
     }
 
+    @Test func ofACancellationHasTheSameDetail() {
+        #expect(ApiConnectorError(mapping: URLError(.cancelled)).detail == "the call was canceled")
+        #expect(ApiConnectorError(mapping: CancellationError()).detail == "the call was canceled")
+        #expect(ApiConnectorError(mapping: URLError(.timedOut)).detail != "the call was canceled")
+    }
+
     @Test func ofAppTransportSecurityDoesNotBlameTheCertificate() {
         let error = ApiConnectorError(mapping: URLError(.appTransportSecurityRequiresSecureConnection))
         #expect(error.kind == .secureConnectionFailed)

@@ -14,6 +14,10 @@ import Testing
             #"[{"name":"password","value":"abc"},{"value":"green"}]"#,
             #"[{"name":"password","value":"REDACTED"},{"value":"green"}]"#
         ),
+        (
+            #"{"name":"password","value":"abc","value":"green"}"#,
+            #"{"name":"password","value":"REDACTED","value":"green"}"#
+        ),
         (#"{"password":"abc","value":"green"}"#, #"{"password":"REDACTED","value":"green"}"#),
         ("token=abc value=green", "token=REDACTED value=green"),
         ("X-Api-Key: abc\nvalue=green", "X-Api-Key: REDACTED\nvalue=green"),

@@ -12,6 +12,37 @@ import Testing
         #expect(Redactor.standard.redact(body: head + "abc def\r\nghi") == head + Redactor.replacement)
     }
 
+    @Test func aMultipartValueThatIsCutOffInALineBreakEndsBeforeIt() {
+        let head = "--X\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
+        #expect(Redactor.standard.redact(body: head + "abc\r") == head + "REDACTED\r")
+    }
+
+    /// Its value follows the text's end, after a blank.
+    @Test(arguments: [
+        ("token=password: hush", "token=REDACTED REDACTED"),
+        ("token=a\"password\" : hush", "token=REDACTED : \"REDACTED\""),
+    ])
+    func aNameAtTheEndOfAnUnquotedValueHasItsOwnValue(_ text: String, _ expected: String) {
+        #expect(Redactor.standard.redact(text: text) == expected)
+    }
+
+    @Test(arguments: [
+        ("<password>/abc</password>", "<password>REDACTED</password>"),
+        ("<password />abc", "<password />abc"),
+    ])
+    func onlyASlashBeforeTheBracketEndsAnElement(_ text: String, _ expected: String) {
+        #expect(Redactor.standard.redact(text: text) == expected)
+    }
+
+    @Test(arguments: [
+        ("session: 42abc", "session: REDACTED"),
+        ("session:abc", "session:REDACTED"),
+        ("session:8080", "session:8080"),
+    ])
+    func onlyDigitsRightAfterTheColonAreAPort(_ text: String, _ expected: String) {
+        #expect(Redactor.standard.redact(text: text) == expected)
+    }
+
     @Test func aNumberInATextOfJSONEndsWithTheText() {
         let text = #"{"a":"{\"password\":1234","b":"tea"}"#
         let redacted = Redactor.standard.redact(text: text)

@@ -82,6 +82,10 @@ import Testing
         ("http://h/cb#id_token=a&state=b", "http://h/cb#id_token=REDACTED&state=b"),
         ("http://h/#/route?token=a", "http://h/#/route?token=REDACTED"),
         ("http://h/?next=%2Fcb%3Ftoken%3Dabc%26x%3D1&y=2", "http://h/?next=%2Fcb%3Ftoken%3DREDACTED%26x%3D1&y=2"),
+        (
+            "http://h/?next=%252Fcb%253Ftoken%253Dabc%2526x%253D1&y=2",
+            "http://h/?next=%252Fcb%253Ftoken%253DREDACTED%2526x%253D1&y=2"
+        ),
         ("http://h/?u=https%3A%2F%2Fa%3Ab%40h%2F", "http://h/?u=https%3A%2F%2FREDACTED%40h%2F"),
         (
             "http://h/?f=%7B%22password%22%3A%22a%5C%22b%22%7D&c=d",

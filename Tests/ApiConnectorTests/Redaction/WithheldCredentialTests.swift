@@ -241,6 +241,18 @@ import Testing
         }
     }
 
+    @Test func aRequestMovedToAnotherHostLosesOnlyItsOldUserInfo() throws {
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: Place(), provider: TestConnector { _ in .never })
+        var request = try api.request(at: Endpoint("/a"))
+        request.url = try #require(URL(string: "http://ada:hush@api.example.com/a"))
+        #expect(!request.withholdsCredentials)
+        request.url = try #require(URL(string: "http://ada:hush@other/a#b?c"))
+        #expect(request.url.absoluteString == "http://other/a#b?c")
+        #expect(request.withholdsCredentials)
+        request.url = try #require(URL(string: "http://bob:mine@third/a"))
+        #expect(request.url.absoluteString == "http://bob:mine@third/a")
+    }
+
     @Test func aHandmadeRequestSendsAnySecret() {
         var request = ApiRequest(url: URL(filePath: "/"))
         request.headers[.authorization] = "Bearer hush"

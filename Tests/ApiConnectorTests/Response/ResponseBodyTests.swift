@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
 import Testing
 
+@testable import ApiConnector
 @testable import ApiConnectorTesting
 
 @Suite struct ResponseBodyTests {
@@ -103,5 +103,54 @@ import Testing
         reader.cancel()
         let error = await #expect(throws: ApiConnectorError.self) { try await reader.value }
         #expect(error?.kind == .cancelled)
+    }
+
+    private func response(_ body: ResponseBody) -> ApiResponse {
+        ApiResponse(to: ApiRequest(url: URL(filePath: "/")), status: 200, body: body)
+    }
+
+    @Test func isOpenedWithItsFirstChunk() async throws {
+        let pullCount = Locked(0)
+        let body = ResponseBody(pulling: {
+            pullCount.withLock { count in
+                count += 1
+                return count < 3 ? Data("a".utf8) : nil
+            }
+        })
+        let response = response(body)
+        let opened = try await response.opened(by: response.request)
+        #expect(pullCount.withLock { $0 } == 1)
+        #expect(try await opened.body.collect(upTo: 10) == Data("aa".utf8))
+    }
+
+    @Test func cannotBeOpenedAfterItWasRead() async throws {
+        let response = response(chunks(["ab"]))
+        _ = try await response.body.collect(upTo: 10)
+        let error = await #expect(throws: ApiConnectorError.self) { try await response.opened(by: response.request) }
+        #expect(error?.kind == .other)
+    }
+
+    @Test func aCollectedBodyEndsWhenItIsTransformed() throws {
+        let endCount = Locked(0)
+        let body = try ResponseBody(Data("ab".utf8)).transformed {
+            Data($0.reversed())
+        } onEnd: { end in
+            if case .finished = end { endCount.withLock { $0 += 1 } }
+        }
+        #expect(body.collected == Data("ba".utf8))
+        #expect(endCount.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aPullAfterACancellationIsCanceled() async throws {
+        let gate = Gate("never")
+        let source = PulledBodySource(
+            pull: {
+                try? await gate.opened()
+                return nil
+            },
+            stop: {}
+        )
+        source.cancel()
+        #expect(try await source.next() == nil)
     }
 }

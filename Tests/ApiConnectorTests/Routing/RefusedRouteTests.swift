@@ -55,6 +55,12 @@ import Testing
         )
     }
 
+    @Test func sendsAnEmptyPartOfASegmentAfterAnEncodedPath() throws {
+        let path: ApiPath = "\(ApiPath(alreadyEncoded: "/a"))/b\("")"
+        let request = try Endpoint(path).request(in: Place())
+        #expect(request.url.absoluteString == "http://api.example.com:80/a/b")
+    }
+
     @Test(arguments: [(0, ":0"), (-1, ""), (70000, ":70000"), (Int.max, ":9223372036854775807"), (Int.min, "")])
     func refusesAPortThatDoesNotExist(_ port: Int, _ written: String) throws {
         let text = try refusal(of: Router.me, in: Place(port: port))

@@ -29,6 +29,22 @@ import Testing
         #expect(try await source.nextBatch() == [])
     }
 
+    @Test func aFunctionIsNotCalledAgainAfterItsError() async throws {
+        let callCount = Locked(0)
+        let source = UnfoldedSource<Int> { () throws(ApiConnectorError) in
+            let count = callCount.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 2 { throw ApiConnectorError(.stalled, "silence") }
+            return count
+        }
+        #expect(try await source.nextBatch() == [1])
+        await #expect(throws: ApiConnectorError.self) { try await source.nextBatch() }
+        #expect(try await source.nextBatch() == [])
+        #expect(callCount.withLock { $0 } == 2)
+    }
+
     @Test func aCanceledTaskFindsTheEndOfAStreamThatIsOver() async throws {
         let lines = try stream("a\n")
         let source = ElementSource<String> { () throws(ApiConnectorError) in lines }

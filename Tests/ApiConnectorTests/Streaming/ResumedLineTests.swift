@@ -25,6 +25,15 @@ import Testing
         #expect(found.requests.map { $0.header("Accept-Encoding") } == ["identity", "identity", "identity"])
     }
 
+    /// The range then counts bytes of the uncompressed body.
+    @Test func asksForUncompressedBytesIfTheFormatIsThatOfTheResponse() async throws {
+        let format = StreamFormat<Int>.automatic.resuming(host.policy)
+        let found = try await host.read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, as: format)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+        #expect(found.requests.map { $0.header("Accept-Encoding") } == ["identity", "identity"])
+    }
+
     @Test func aRecordRestartsTheCountOfAttempts() async throws {
         let found = try await host.read(
             [

@@ -63,6 +63,12 @@ import Testing
         }
     }
 
+    /// It may be followed by a combining character.
+    @Test func onlyTheLastCharacterWaits() async {
+        let found = await elements(.text, in: [Data("abé".utf8), Data("x".utf8)])
+        #expect(found.elements == ["ab", "é", "x"])
+    }
+
     @Test func replacesInvalidBytes() async {
         for bytes in [
             [0x61, 0xFF, 0x62], [0xE2, 0x82], [0xF0, 0x9F, 0x98, 0x61], [0xC0, 0x80], [0xED, 0xA0, 0x80],

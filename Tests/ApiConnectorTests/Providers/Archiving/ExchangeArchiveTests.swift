@@ -48,6 +48,10 @@ import Testing
         #expect(archive.exchanges.map(\.number) == [6])
     }
 
+    @Test func keeps100ExchangesByDefault() {
+        #expect(ExchangeArchive().exchangeCount == 100)
+    }
+
     @Test func aBodyIsKeptUpToTheLimit() async throws {
         let archive = ExchangeArchive(exchangeCount: 1, bodyByteCount: 4)
         let long = Data(repeating: UInt8(ascii: "x"), count: 100_000)
@@ -91,6 +95,17 @@ import Testing
     }
 
     // MARK: - What it says
+
+    @Test func theTimeOfAnExchangeEndsWithIt() {
+        let entry = ArchiveEntry(request(body: .text("green")), number: 1, bodyByteCount: 10)
+        // The body is only in the entry's own bytes, which are limited.
+        #expect(entry.snapshot().request.body.isEmpty)
+        clock.advance(by: .seconds(2))
+        #expect(entry.snapshot().elapsed == .seconds(2))
+        #expect(entry.end(.answered(204)))
+        clock.advance(by: .seconds(2))
+        #expect(entry.snapshot().elapsed == .seconds(2))
+    }
 
     @Test func anExchangeHasItsRequestResponseAndTimes() async throws {
         let archive = ExchangeArchive()

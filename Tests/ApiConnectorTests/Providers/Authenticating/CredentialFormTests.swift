@@ -26,6 +26,26 @@ import Testing
         #expect(request.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHPDqXNhbWU6")
     }
 
+    private struct RefusalLog: CredentialSource {
+        let refusals = EventLog<String>()
+
+        func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? { .bearer("abc") }
+
+        func refuse(_ credential: ApiCredential) { refusals.note("\(credential)") }
+    }
+
+    @Test(arguments: [nil, "Bearer mine"])
+    func aRefusalOfTheCallersOwnFieldRefusesNoCredential(_ own: String?) async throws {
+        let url = try #require(URL(string: "https://api.example.com/a"))
+        let source = RefusalLog()
+        let provider = TestConnector { _ in .status(401) }.authenticating(by: source, for: .origins(url))
+        var request = ApiRequest(url: url)
+        request.headers[.authorization] = own
+        let response = try await provider.response(for: request)
+        #expect(response.request.headers[.authorization] == own ?? "Bearer abc")
+        #expect(source.refusals.events.isEmpty == (own != nil))
+    }
+
     @Test func severalCredentialsAreSentTogether() async throws {
         let both = ApiCredential.all([.bearer("abc"), .apiKey("k", inHeader: "Shop"), .apiKey("q", inQuery: "key")])
         let request = try await sent(both)

@@ -99,6 +99,25 @@ import Testing
         #expect(try requests.last?.body.data() == text)
     }
 
+    /// In the second round, each server that was forgotten gets a compressed body again.
+    @Test(arguments: [(256, false), (257, true)])
+    func remembers256Servers(_ serverCount: Int, _ forgetsOne: Bool) async throws {
+        let compressedCount = Locked(0)
+        let provider = TestConnector { request in
+            guard request.headers.contains(.contentEncoding) else { return .status(204) }
+            compressedCount.withLock { $0 += 1 }
+            return .status(415)
+        }.compressingBodies()
+        for _ in 0..<2 {
+            for number in 0..<serverCount {
+                var request = post(.data(text))
+                request.url = try #require(URL(string: "http://shop\(number).example.com/teas"))
+                _ = try await provider.response(for: request)
+            }
+        }
+        #expect((compressedCount.withLock { $0 } > serverCount) == forgetsOne)
+    }
+
     @Test func a415OfAnotherCauseDoesNotSwitchCompressionOff() async throws {
         let requests = try await sent(post(.data(text)), times: 2) { _ in .status(415) }
         #expect(requests.map { $0.headers[.contentEncoding] } == ["gzip", nil, "gzip", nil])

@@ -15,4 +15,12 @@ import Testing
         #expect(policy.maximumRetryAfter == .seconds(60))
         #expect(policy.idempotencyKey == nil)
     }
+
+    @Test func theDefaultsForStreamsAreTheDocumentedOnes() {
+        let policy = RetryPolicy.resumption
+        #expect(policy.maximumAttemptCount == 8)
+        #expect(policy.maximumDuration == .seconds(300))
+        #expect(policy.initialDelay == .seconds(1))
+        #expect(policy.maximumDelay == .seconds(60))
+    }
 }

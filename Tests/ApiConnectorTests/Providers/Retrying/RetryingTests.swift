@@ -23,6 +23,28 @@ import Testing
         return request
     }
 
+    /// A wrapper that rejects a response with status 503.
+    private struct Rejecting: DataRequestType {
+        let kind: ApiConnectorError.Kind
+        let arrivals = EventLog<Int>()
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            arrivals.note(request.attempt)
+            throw ApiConnectorError(kind, "no", response: ApiResponse(to: request, status: 503), body: Data())
+        }
+    }
+
+    @Test(arguments: [
+        (ApiConnectorError.Kind.unacceptableStatus, 4), (.backendFailure, 4), (.malformedResponse, 1),
+    ])
+    func theStatusDecidesIfItWasTheReasonForTheRejection(_ kind: ApiConnectorError.Kind, _ count: Int) async throws {
+        let wrapper = Rejecting(kind: kind)
+        let provider = wrapper.retrying(RetryPolicy(initialDelay: .zero, maximumDelay: .zero))
+        let error = await #expect(throws: ApiConnectorError.self) { try await provider.response(for: request()) }
+        #expect(error?.kind == kind)
+        #expect(wrapper.arrivals.events == Array(1...count))
+    }
+
     @Test func theErrorListsAllAttempts() async throws {
         let answers: [TestConnectorResponse] = [.retryAfter("2"), .failing(.connectionLost), .status(503)]
         let provider = TestConnector { answers[$0.attempt - 1] }

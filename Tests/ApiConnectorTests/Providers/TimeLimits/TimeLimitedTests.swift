@@ -86,6 +86,23 @@ import Testing
         #expect(clock.now == row.end)
     }
 
+    @Test(arguments: [(limits(nil, nil, 9), "timeLimiting(overall:)"), (limits(nil, nil, 3), "Timeouts.overall")])
+    func theErrorNamesTheLimitThatWasReached(_ connection: Timeouts, _ name: String) async throws {
+        let clock = ManualClock()
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector { _ in .never }.timeLimiting(overall: .seconds(5)),
+            router: Router.self,
+            configuration: ConnectionConfiguration(timeouts: connection, timeSource: clock)
+        )
+        let (result, _) = try await clock.moving {
+            await Result { () async throws(ApiConnectorError) in try await api.data(at: .me) }
+        }
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.kind == .deadlineExceeded)
+        #expect(error.description.contains(name), "\(error)")
+    }
+
     @Test func insideRetryingATimeoutAppliesToOneAttempt() async throws {
         let clock = ManualClock()
         let asked = Gate("the first attempt")

@@ -113,6 +113,47 @@ import Testing
         try await api.send(at: .me)
     }
 
+    /// A request that belongs to no connection.
+    private static func request(_ timeouts: Timeouts, _ clock: ManualClock) throws -> ApiRequest {
+        var request = ApiRequest(url: try #require(URL(string: "http://h/a")))
+        request.timeSource = clock
+        request.timeouts = timeouts
+        return request
+    }
+
+    /// Its transport reports no progress that could end the silence.
+    @Test func aWaitOutsideOfAnAttemptHasTheAttemptLimitAndCannotStall() async throws {
+        let clock = ManualClock()
+        let request = try Self.request(Timeouts(attempt: .seconds(10), stall: .seconds(5)), clock)
+        let kinds = EventLog<ApiConnectorError.Kind>()
+        let gate = Gate()
+        let wait = Task {
+            await request.withStopHandler {
+                try? await gate.opened()
+            } onStop: { error in
+                kinds.note(error.kind)
+                gate.open()
+            }
+        }
+        defer { gate.open() }
+        #expect(try await clock.nextSleep(within: .seconds(10)) == .seconds(10))
+        clock.advance(by: .seconds(10))
+        await wait.value
+        #expect(kinds.events == [.timedOut])
+    }
+
+    @Test func codeWhoseErrorsAreMappedHasTheAttemptLimit() async throws {
+        let clock = ManualClock()
+        let request = try Self.request(Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit), clock)
+        let gate = Gate()
+        defer { gate.open() }
+        let call = Task { try await ApiConnectorError.mapping(request) { try await gate.opened() } }
+        #expect(try await clock.nextSleep(within: .seconds(10)) == .seconds(10))
+        clock.advance(by: .seconds(10))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .timedOut)
+    }
+
     @Test func eachHopIsItsOwnAttempt() async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in

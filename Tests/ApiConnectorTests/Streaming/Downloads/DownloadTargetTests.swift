@@ -144,4 +144,13 @@ import Testing
         _ = try await host.stream().file()
         #expect(host.content == bytes)
     }
+
+    @Test func aDownloadThatStartsOverHasNoByteOfTheOldOne() async throws {
+        let folder = try TemporaryFolder()
+        let part = try PartFile(of: folder.file("export.bin"), from: "http://api.example.com/export.bin")
+        try part.append(bytes)
+        try part.begin(nil)
+        try await part.finish(0)
+        #expect(folder.data("export.bin") == Data())
+    }
 }

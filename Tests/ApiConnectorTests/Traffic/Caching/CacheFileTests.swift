@@ -16,17 +16,26 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7, 8, 9, 15, 16, 17, 64])
-    func aChangeOfAnyByteIsNoticed(_ count: Int) {
+    func aChangeOfAnyBitIsNoticed(_ count: Int) {
         let key = CacheKey(digest: SHA256Digest.digest(of: [1]))
         let record = Data((0..<count).map { UInt8($0) })
         let bytes = CacheFile.bytes(of: record, for: key)
         #expect(bytes.count == CacheFile.byteCount(of: record))
         #expect(CacheFile.record(in: bytes, of: key) == record)
         for index in bytes.indices {
-            var changed = bytes
-            changed[index] ^= 0x40
-            #expect(CacheFile.record(in: changed, of: key) == nil)
+            for bit in 0..<8 {
+                var changed = bytes
+                changed[index] ^= 1 << bit
+                #expect(CacheFile.record(in: changed, of: key) == nil)
+            }
         }
         #expect(CacheFile.record(in: bytes.dropLast(), of: key) == nil)
+    }
+
+    /// Eight bytes and their first byte are the same number.
+    @Test func aRecordThatHasLostItsZerosIsNoticed() {
+        let key = CacheKey(digest: SHA256Digest.digest(of: [1]))
+        let bytes = CacheFile.bytes(of: Data([1, 0, 0, 0, 0, 0, 0, 0]), for: key)
+        #expect(CacheFile.record(in: bytes.dropLast(7), of: key) == nil)
     }
 }

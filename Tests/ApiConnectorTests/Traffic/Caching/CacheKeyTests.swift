@@ -62,4 +62,10 @@ import Testing
         let url = try #require(URL(string: "http://h/a?b=c"))
         #expect(CacheDigest(key: Data([2])).key(of: url) != plain)
     }
+
+    @Test(arguments: [("http://h/a%2Fb", "http://h/a/b"), ("http://h/a?b=c%26d", "http://h/a?b=c&d")])
+    func anEncodedDelimiterMakesAnotherURL(_ encoded: String, _ plain: String) throws {
+        let digest = CacheDigest(key: Data([1]))
+        #expect(digest.key(of: try #require(URL(string: encoded))) != digest.key(of: try #require(URL(string: plain))))
+    }
 }

@@ -38,6 +38,21 @@ import Testing
         }
     }
 
+    @Test func aRecordMayHaveNoResponseAndAResponseNoField() {
+        var record = CacheRecord()
+        #expect(CacheRecord(record.data) == record)
+        record.insert(
+            StoredResponse(
+                status: 200,
+                headers: HTTPHeaders(),
+                body: Data(),
+                requestDate: Date(timeIntervalSince1970: 1),
+                responseDate: Date(timeIntervalSince1970: 2)
+            )
+        )
+        #expect(CacheRecord(record.data) == record)
+    }
+
     @Test func keepsTheNewestResponsesOfAURL() {
         var record = CacheRecord()
         func stored(_ number: Int) -> StoredResponse {

@@ -194,6 +194,13 @@ import Testing
             asking: control("max-stale=30, max-age=65"),
             "validate"
         ),
+        Row(
+            "max-stale, and a garbled max-age asked",
+            control("max-age=0", ["ETag": "\"1\""]),
+            after: 1,
+            asking: control("max-stale, max-age=x"),
+            "validate"
+        ),
         Row("only-if-cached of what is fresh", control("max-age=60"), asking: control("only-if-cached"), "serve fresh"),
         Row(
             "only-if-cached of what is stale",

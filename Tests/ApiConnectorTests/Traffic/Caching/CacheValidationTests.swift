@@ -70,6 +70,18 @@ import Testing
         #expect(world.requests.count == 3)
     }
 
+    @Test func a304WithAnEntityTagDoesNotConfirmAResponseWithoutOne() async {
+        let api = world.api()
+        world.says("one", "no-cache", ["Last-Modified": CacheRulesTests.yearBefore])
+        #expect(await api.text() == "one")
+        world.answers { request in
+            guard request.headers.contains("If-Modified-Since") else { return .data(Data("two".utf8)) }
+            return .status(304, headers: ["ETag": "\"2\""])
+        }
+        #expect(await api.text() == "two")
+        #expect(world.requests.count == 3)
+    }
+
     @Test func deliversA304ToACallerWithItsOwnCondition() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])

@@ -120,6 +120,7 @@ import Testing
         for number in 0..<200 { storage.update(key(number)) { _ in Data(count: 10) } }
         gate.open()
         _ = await storage.record(for: key(0))
-        #expect((1...100).contains(records.count))
+        // The disk has not finished the first write yet.
+        #expect(records.count == 64)
     }
 }

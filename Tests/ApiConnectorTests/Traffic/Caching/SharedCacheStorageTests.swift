@@ -261,4 +261,42 @@ import Testing
         await isWritten(first)
         #expect(try await storage().record(for: key) == Data("text".utf8))
     }
+
+    @Test func anInstanceThatChangedARecordSeesALaterChangeOfAnotherOne() async {
+        let (first, second) = (storage(), storage())
+        let key = CacheKey(digest: Array(0..<32))
+        #expect(await first.record(for: key) == nil)
+        first.update(key) { _ in Data([1]) }
+        await isWritten(first)
+        second.update(key) { _ in Data([2]) }
+        await isWritten(second)
+        world.clock.advance(by: .seconds(10))
+        #expect(await first.record(for: key) == Data([2]))
+    }
+
+    @Test func theStateIsAskedAgainOneSecondAfterAFailure() async {
+        let storage = storage()
+        let key = CacheKey(digest: Array(0..<32))
+        state.fail()
+        _ = await storage.record(for: key)
+        let count = state.count(of: .record)
+        world.clock.advance(by: .milliseconds(999))
+        _ = await storage.record(for: key)
+        #expect(state.count(of: .record) == count)
+        world.clock.advance(by: .milliseconds(1))
+        _ = await storage.record(for: key)
+        #expect(state.count(of: .record) == count + 1)
+    }
+
+    @Test func atMost64ChangesAreWrittenAtTheSameTime() async {
+        let gate = Gate("the store")
+        state.hang(at: gate)
+        let storage = storage()
+        for number in 0..<65 {
+            storage.update(CacheKey(digest: Array(repeating: UInt8(number), count: 32))) { _ in Data() }
+        }
+        #expect(storage.writeCount == 64)
+        gate.open()
+        await isWritten(storage)
+    }
 }

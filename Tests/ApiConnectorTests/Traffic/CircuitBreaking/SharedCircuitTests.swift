@@ -134,6 +134,25 @@ import Testing
         #expect(backend.sentCount.withLock { $0 } == 0)
     }
 
+    /// The other instance has looked at the record before the trial, less than a second ago.
+    @Test func anInstanceSendsNoTrialRequestRightAfterAFailedOne() async {
+        let (one, other) = (instance(), instance())
+        await open(one)
+        await refresh(other, until: "circuitOpen")
+        backend.status.withLock { $0 = 503 }
+        clock.advance(by: .milliseconds(9200))
+        let count = state.count(of: .record)
+        #expect(await call(other) == "circuitOpen")
+        await eventually { state.count(of: .record) == count + 1 }
+        clock.advance(by: .milliseconds(300))
+        #expect(await call(one) == "503")
+        await eventually { state.count(of: .end) == 1 }
+        backend.sentCount.withLock { $0 = 0 }
+        clock.advance(by: .milliseconds(600))
+        #expect(await call(other) == "circuitOpen")
+        #expect(backend.sentCount.withLock { $0 } == 0)
+    }
+
     @Test func theTrialOfAKilledInstanceIsSentByAnotherOne() async throws {
         let (one, other) = (instance(), instance())
         await open(one)

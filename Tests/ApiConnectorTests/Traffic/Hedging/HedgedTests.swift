@@ -70,6 +70,15 @@ import Testing
         #expect(server.open == [])
     }
 
+    @Test func onlyTheFirstRequestReportsUploadProgress() async throws {
+        var request = ApiRequest.made(on: timers)
+        request.uploadProgress = UploadProgress()
+        let call = try await sendTwice(request)
+        #expect(server.requests.map { $0.uploadProgress != nil } == [true, false])
+        server.answer(0, .status(204))
+        _ = try await call.value.get()
+    }
+
     @Test func afterAFailureTheOtherRequestIsAwaited() async throws {
         for (failing, good) in [(0, 1), (1, 0)] {
             for failure in [HeldServer.Answer.failure(.connectionLost), .status(503)] {

@@ -77,11 +77,11 @@ struct AdaptiveCountTests {
     private var number = 0
 
     /// Requests of one round trip, all started before the first ends.
-    private mutating func round(_ outcomes: [AdaptiveCount.Outcome]) {
+    private mutating func round(_ outcomes: [AdaptiveCount.Outcome], latency: Duration = .seconds(1)) {
         let first = number + 1
         number += outcomes.count
         for (index, outcome) in outcomes.enumerated() {
-            count.end(first + index, outcome, latency: .seconds(1), lastNumber: number)
+            count.end(first + index, outcome, latency: latency, lastNumber: number)
         }
     }
 
@@ -126,6 +126,31 @@ struct AdaptiveCountTests {
             counts.append(count.count)
         }
         #expect(counts == [46, 47, 48, 49, 50, 51, 52, 53, 54, 56, 59, 63])
+    }
+
+    /// A limit of 36 after 99 round trips of one second.
+    private mutating func runUpToAProbe() {
+        count = AdaptiveCount(.adaptive(initialCount: 40, latencyTolerance: 2))
+        round([.overload])
+        for _ in 1...99 { round([.success]) }
+    }
+
+    @Test mutating func twoOf100RoundTripsHaveHalfTheLimit() {
+        runUpToAProbe()
+        var counts = [count.count]
+        for _ in 100...102 {
+            round([.success])
+            counts.append(count.count)
+        }
+        #expect(counts == [36, 18, 18, 36])
+    }
+
+    @Test mutating func afterAProbeTheLatencyIsComparedWithThatOfTheProbe() {
+        runUpToAProbe()
+        for _ in 100...102 { round([.success], latency: .seconds(3)) }
+        #expect(count.count == 24)
+        round([.success], latency: .seconds(3))
+        #expect(count.count == 24)
     }
 
     @Test(arguments: [

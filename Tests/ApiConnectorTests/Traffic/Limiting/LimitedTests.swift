@@ -52,6 +52,40 @@ import Testing
         #expect(server.mostOpen == ["one.example.com": 1, "two.example.com": 1])
     }
 
+    private func key(of request: ApiRequest) throws -> LimitLanes.Key {
+        LimitLanes.Key(
+            origin: try #require(HTTPOrigin(request.url)),
+            routeClass: "",
+            scale: ObjectIdentifier(timers)
+        )
+    }
+
+    @Test func aSlotIsReleasedOnce() async throws {
+        let lanes = LimitLanes(RequestLimit(concurrent: 2))
+        let request = ApiRequest.made(on: timers)
+        let first = try await lanes.enter(key(of: request), request)
+        let second = try await lanes.enter(key(of: request), request)
+        first.release()
+        first.release()
+        #expect(lanes.inFlightCount == 1)
+        second.release()
+    }
+
+    /// An adaptive limit would otherwise keep the lane of each host.
+    @Test func emptyLanesAreForgottenIfThereAre256() async throws {
+        let lanes = LimitLanes(RequestLimit(concurrent: .adaptive()))
+        func send(_ number: Int) async throws {
+            let request = ApiRequest.made("\(number).example.com", on: timers)
+            try await lanes.enter(key(of: request), request).release()
+        }
+        for number in 1...256 { try await send(number) }
+        #expect(lanes.count == 256)
+        try await send(1)
+        #expect(lanes.count == 256)
+        try await send(257)
+        #expect(lanes.count == 1)
+    }
+
     @Test func aRouteClassHasItsOwnLimit() async throws {
         let provider = Limited(server, RequestLimit(concurrent: 1)) { $0.url.path() == "/search" ? "search" : nil }
         let tasks = ["/search", "/search", "/item", "/item"].map { send(.made(path: $0, on: timers), over: provider) }

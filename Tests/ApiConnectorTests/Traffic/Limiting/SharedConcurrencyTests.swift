@@ -138,6 +138,15 @@ import Testing
         #expect(run.starts.count == 2000)
     }
 
+    @Test func anInstanceAsksForTheMostPlacesThatItNeededSinceItLastAsked() {
+        var places = LeasedPlaces(10, SharedLimitPolicy())
+        #expect(places.ask(for: 2, using: 0, now: .zero) == LeasedPlaces.Request(wantedCount: 2, usedCount: 0))
+        #expect(places.ask(for: 5, using: 0, now: .zero) == nil)
+        places.grant(SharedPlaces(count: 2, isContended: false), now: .zero)
+        let renewal = places.ask(for: 1, using: 1, now: .seconds(2))
+        #expect(renewal == LeasedPlaces.Request(wantedCount: 5, usedCount: 1))
+    }
+
     @Test func anAdaptiveLimitSharesOnlyThePausesOfAServer() {
         let limit = RequestLimit(concurrent: .adaptive(in: 1...40, initialCount: 10))
         var run = FleetRun(limit, SharedLimitPolicy(), instanceCount: 2, latency: .milliseconds(100))

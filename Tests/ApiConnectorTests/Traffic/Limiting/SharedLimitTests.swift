@@ -143,6 +143,25 @@ import Testing
         #expect(run.starts.count == 1)
     }
 
+    @Test func aTokenThatWasTakenInAdvanceIsUsedOnce() {
+        var tank = TokenTank(RequestRate(1, per: .seconds(1)), SharedLimitPolicy())
+        _ = tank.ask(for: 2, now: .zero)
+        tank.grant(SharedTokens(readyCount: 0, aheadCount: 2, wait: .seconds(1)), now: .zero)
+        let now = Duration.seconds(100)
+        _ = tank.ask(for: 0, now: now)
+        #expect(tank.start(behind: 1, now: now) == now)
+        #expect(tank.start(behind: 2, now: now) == nil)
+    }
+
+    @Test(arguments: [("1", nil), ("0", .seconds(30))] as [(String, Duration?)])
+    func onlyAUsedUpQuotaIsAPauseForTheOtherInstances(_ remaining: String, _ hold: Duration?) {
+        var lane = LimitLane(RequestLimit(rate: rate), SharedLimitPolicy())
+        let fields: HTTPHeaders = ["RateLimit-Remaining": remaining, "RateLimit-Reset": "30"]
+        let limits = ServerLimits(fields, status: 200, date: Date(timeIntervalSince1970: 0))
+        lane.answer(1, .success, limits, now: .zero)
+        #expect(lane.turn(now: .zero).hold == hold)
+    }
+
     @Test func aHoldDelaysAllInstances() {
         let policy = SharedLimitPolicy(batchCount: 10)
         var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 10), policy, instanceCount: 2)

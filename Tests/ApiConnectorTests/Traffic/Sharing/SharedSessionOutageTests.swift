@@ -69,6 +69,19 @@ import Testing
         #expect(try await refreshed(instance) == Tokens(refresh: 2))
     }
 
+    @Test func afterASuccessTheNextFailureCountsAsTheFirst() async throws {
+        try await instance().signIn(first)
+        let instance = instance()
+        #expect(try await refreshed(instance) == first)
+        for number in 2...4 {
+            state.fail()
+            await #expect(throws: ApiConnectorError.self) { try await refreshed(instance) }
+            state.fail { _ in false }
+            clock.advance(by: .seconds(1))
+            #expect(try await refreshed(instance) == Tokens(refresh: number))
+        }
+    }
+
     @Test func anInstanceThatRefreshesByItselfWaitsForAStoppedStateOnce() async throws {
         try await instance().signIn(first)
         let instance = instance(ownRefreshes)

@@ -47,6 +47,12 @@ import Testing
         try await instance.refreshed { [server] old in server.refresh(old) }
     }
 
+    @Test func anInstanceDoesNotReturnItsOwnSessionAgain() async throws {
+        try await instance().signIn(first)
+        let instance = instance()
+        for number in 1...4 { #expect(try await refreshed(instance) == Tokens(refresh: number)) }
+    }
+
     @Test func eightInstancesWithOneRefusedTokenSendOneRefresh() async throws {
         try await instance().signIn(first)
         let gate = Gate()

@@ -259,4 +259,31 @@ import Testing
             )
         }
     }
+
+    @Test func settingTheClockBackMakesNoClaimToPlacesLonger() {
+        var entry = SharedPlacesEntry()
+        func take(_ owner: String, now: Int64) -> Int {
+            entry.take(10, of: 10, owner, using: 0, lasting: 100, now: now).count
+        }
+        #expect(take("a", now: 1_000) == 10)
+        #expect(take("b", now: 0) == 0)
+        #expect(take("b", now: 100) == 10)
+    }
+
+    @Test func settingTheClockBackMakesNoHoldShorterThanItsLongestPart() {
+        var entry = SharedEntry()
+        entry.hold(.seconds(10), now: 0)
+        entry.hold(.seconds(5), now: 5_000_000)
+        let tokens = entry.take(1, at: RequestRate(1, per: .seconds(1)), ahead: .zero, now: 2_000_000)
+        #expect(tokens == SharedTokens(readyCount: 0, wait: .seconds(8), isOnHold: true))
+    }
+
+    @Test func aVersionIsValidUpToHalfOfItsRange() throws {
+        func isValid(_ version: UInt64) throws -> Bool {
+            let text = #"{"version":\#(version),"leaseNumber":0,"fullTime":0,"holdEnd":0,"holdLength":0}"#
+            return try JSONDecoder().decode(SharedEntry.self, from: Data(text.utf8)).isValid
+        }
+        #expect(try isValid(.max / 2))
+        #expect(try !isValid(.max / 2 + 1))
+    }
 }
