@@ -77,7 +77,7 @@ struct TestRuns {
     /// They run only for a mutant that its own tests miss.
     private static let neighbors = [
         "Routing": "Request Connector",
-        "Request": "Redaction Connector Providers Timing Progress",
+        "Request": "Routing Redaction Connector Providers Timing Progress",
         "Response": "Streaming Connector",
         "Streaming": "Response Connector Redaction",
         "Providers": "Providers Connector Response Streaming Timing Traffic/Limiting",
