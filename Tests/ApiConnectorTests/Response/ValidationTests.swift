@@ -54,6 +54,14 @@ import Testing
         #expect(try await failure(200, type: type) == nil)
     }
 
+    /// Its parameters are not compared, even if one is repeated.
+    @Test func acceptsTheTextOfTheAcceptField() async throws {
+        let type = "text/plain;a=1;a=2"
+        let options = CallOptions(headers: [.accept: type])
+        let data = try await connection(200, type: type).data(at: Endpoint(path: "/it"), options: options)
+        #expect(data == Data("1".utf8))
+    }
+
     @Test func refusesHTMLIfJSONIsRequested() async throws {
         let error = try #require(try await failure(200, type: "text/html; charset=utf-8"))
         #expect(error.kind == .unacceptableMediaType)
