@@ -42,6 +42,15 @@ import Testing
         #expect(both.redact(text: "zebra-kiwi-42 and lemon-fig-17") == "REDACTED and REDACTED")
     }
 
+    @Test func theHostAndAPlaceholderAreNotSecretValues() throws {
+        let request = ApiRequest(
+            url: try #require(URL(string: "http://api.example.com/a")),
+            headers: ["X-Api-Key": "example.com", "X-Auth-Token": "REDACTED-token"]
+        )
+        let text = "example.com got REDACTED-token"
+        #expect(request.redactor(from: .standard).redact(text: text) == text)
+    }
+
     @Test func redactorsAreEqualIfTheyKnowTheSameValues() throws {
         let one = try request("zebra-kiwi-42").redactor(from: .standard)
         let same = try request("zebra-kiwi-42").redactor(from: .standard)

@@ -253,12 +253,27 @@ import Testing
         #expect(request.url.absoluteString == "http://bob:mine@third/a")
     }
 
-    @Test func aHandmadeRequestSendsAnySecret() {
+    @Test func anAuthenticatedRequestToAnotherOriginTakesNoOtherSecret() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let mirror = try #require(URL(string: web.away))
+        let provider = web.provider
+            .rewriting { $0.headers["X-Api-Key"] = "hush" }
+            .authenticating(by: .fixed(.bearer("mine")), for: .origins(mirror))
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
+        _ = try await api.data(at: try #require(URL(string: "\(web.away)/end")))
+        let seen = try #require(web.requests.first)
+        #expect(seen.header("Authorization") == "Bearer mine")
+        #expect(seen.header("X-Api-Key") == nil)
+    }
+
+    @Test func aHandmadeRequestSendsAnySecret() async {
         var request = ApiRequest(url: URL(filePath: "/"))
         request.headers[.authorization] = "Bearer hush"
         #expect(request.isToOwnOrigin == nil)
         #expect(request.headers.contains(.authorization))
         #expect(!request.setCredentials { $0.headers[.cookie] = "hush" })
+        let isAuthorized = await request.authorize { $0.headers[.cookie] = "hush" }
+        #expect(!isAuthorized)
         #expect(!request.headers.contains(.cookie))
     }
 }

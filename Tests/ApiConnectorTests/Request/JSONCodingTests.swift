@@ -123,6 +123,17 @@ private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<Clo
         #expect(meetings.first.map { abs($0.startsAt.timeIntervalSince(start)) < 1 } == true)
     }
 
+    /// Backends without Foundation do not read seconds since 2001.
+    @Test func anEncoderWithFoundationsDefaultStyleWritesTheQueryInISO8601() throws {
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector { _ in .status(204) },
+            router: Calendar.self,
+            configuration: ConnectionConfiguration(encoder: JSONEncoder())
+        )
+        #expect(try api.request(at: .on(start)).url.query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all")
+    }
+
     @Test func aCustomEncoderAlsoWritesTheQuery() throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
