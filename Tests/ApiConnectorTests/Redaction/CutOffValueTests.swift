@@ -49,4 +49,15 @@ import Testing
         #expect(!redacted.contains("1234"))
         #expect(redacted.hasSuffix(#"\"","b":"tea"}"#), "\(redacted)")
     }
+
+    @Test(arguments: 1...6) func aQuoteThatIsEncodedOnceMoreIsAPartOfTheValue(_ depth: Int) {
+        func encoded(_ text: String) -> String {
+            (0..<depth).reduce(text) { text, _ in
+                text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            }
+        }
+        let (head, end) = (encoded(#"{"password":""#), encoded(#"","c":1}"#))
+        let text = head + encoded("hush%22hush") + end
+        #expect(Redactor.standard.redact(text: text) == head + Redactor.replacement + end)
+    }
 }

@@ -15,7 +15,8 @@ import Testing
     @Test func anEmptyValueInThePathIsRefused() throws {
         let empty = ""
         for path: ApiPath in [
-            "/repos/\(empty)/x", "/repos/\(empty)", "\(empty)/x", "/repos/\(empty)\(empty)/x", ApiPath(segment: ""),
+            "/repos/\(empty)/x", "/repos/\(empty)", "\(empty)/x", "/repos/\(empty)\(empty)/x", "/repos/\(1)/\(empty)",
+            ApiPath(segment: ""),
         ] {
             let error = refusal(path)
             #expect(error?.kind == .invalidRequest)
