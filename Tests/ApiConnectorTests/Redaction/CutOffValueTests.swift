@@ -50,7 +50,7 @@ import Testing
         #expect(redacted.hasSuffix(#"\"","b":"tea"}"#), "\(redacted)")
     }
 
-    @Test(arguments: 1...6) func aQuoteThatIsEncodedOnceMoreIsAPartOfTheValue(_ depth: Int) {
+    @Test(arguments: 1...6) func aQuoteOfTheNextEncodingIsAPartOfTheValue(_ depth: Int) {
         func encoded(_ text: String) -> String {
             (0..<depth).reduce(text) { text, _ in
                 text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
