@@ -23,11 +23,11 @@ extension OpenAPIDocument {
     func violations(of exchange: ScriptExchange) -> [ContractViolation] {
         switch operations(for: exchange.sent.request) {
         case .failure(let violation):
-            return ignored.containsPointer(violation.pointer) ? [] : [violation]
+            return reported([violation])
         case .success(let candidates):
             var first: [ContractViolation]?
             for candidate in candidates {
-                let found = violations(of: exchange, candidate).filter { !ignored.containsPointer($0.pointer) }
+                let found = violations(of: exchange, candidate)
                 if found.isEmpty { return [] }
                 if first == nil { first = found }
             }
@@ -36,9 +36,19 @@ extension OpenAPIDocument {
     }
 
     private func violations(of exchange: ScriptExchange, _ candidate: Candidate) -> [ContractViolation] {
-        let found = RequestCheck(exchange.sent, candidate.operation, self).violations(pathValues: candidate.pathValues)
+        let found = violations(of: exchange.sent, candidate)
         guard case .response(let status, let headers, _)? = exchange.response?.answer else { return found }
         let body = exchange.response?.canned?.1
-        return found + ResponseCheck(candidate.operation, self).violations(status, headers, body)
+        return found + reported(ResponseCheck(candidate.operation, self).violations(status, headers, body))
+    }
+
+    /// The violations of a request, as a request for one operation.
+    func violations(of sent: RecordedRequest, _ candidate: Candidate) -> [ContractViolation] {
+        reported(RequestCheck(sent, candidate.operation, self).violations(pathValues: candidate.pathValues))
+    }
+
+    /// The violations that are not ignored.
+    private func reported(_ violations: [ContractViolation]) -> [ContractViolation] {
+        violations.filter { !ignored.containsPointer($0.pointer) }
     }
 }

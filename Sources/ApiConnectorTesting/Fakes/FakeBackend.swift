@@ -70,15 +70,14 @@ public struct FakeBackend: ResponseSource {
             throw refused([violation])
         case .success(let candidates):
             var first: [ContractViolation]?
-            for (operation, values) in candidates {
-                let violations = RequestCheck(sent, operation, document).violations(pathValues: values)
-                    .filter { !document.ignored.containsPointer($0.pointer) }
+            for candidate in candidates {
+                let violations = document.violations(of: sent, candidate)
                 guard violations.isEmpty else {
                     if first == nil { first = violations }
                     continue
                 }
                 let key = "\(request.method) \(request.url.absoluteString)"
-                var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key), responseKey)
+                var answer = DocumentedAnswer(candidate.operation, document, KeyedRandom(seed, key), responseKey)
                 let response = answer.response(accepting: request.headers[.accept])
                 if let flaw = answer.values.flaw {
                     throw ApiConnectorError(

@@ -67,7 +67,7 @@ extension SchemaReader {
             let order = union.cases.indices.sorted { left, right in
                 func rank(_ index: Int) -> Int {
                     let type = union.cases[index].type
-                    return type.isJSON ? 2 : type.openness == 3 ? 1 : -union.cases[index].required.count
+                    return type.isJSON ? 2 : type.openness == .everything ? 1 : -union.cases[index].required.count
                 }
                 return (rank(left), left) < (rank(right), right)
             }

@@ -310,7 +310,7 @@ extension TypeUse {
         }
     }
 
-    /// Whether JSON's coders write the value in their own format, which the value's own `encode(to:)` does not know.
+    /// Whether JSON's coders have their own format for the type, which its `encode(to:)` does not use.
     var hasCoderFormat: Bool {
         switch self {
         case .url, .data, .decimal: true
@@ -318,15 +318,26 @@ extension TypeUse {
         }
     }
 
-    /// How many values of other alternatives the type accepts: 0 for none, 3 for all.
-    var openness: Int {
+    /// Which values of other alternatives a type accepts.
+    enum Openness: Int, Comparable {
+        case none
+        /// A decimal number in a text also accepts a number.
+        case numbers
+        /// A list or a dictionary whose elements can be anything.
+        case containers
+        case everything
+
+        static func < (left: Openness, right: Openness) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    var openness: Openness {
         switch self {
-        // It also accepts numbers.
-        case .decimalText: 1
-        case .array(let element), .dictionary(let element): min(element.type.openness, 2)
-        case .declared(let declaration): declaration.union?.isOpen == true || declaration.isOpaque ? 3 : 0
-        case .json: 3
-        default: 0
+        case .decimalText: .numbers
+        case .array(let element), .dictionary(let element): min(element.type.openness, .containers)
+        case .declared(let declaration):
+            declaration.union?.isOpen == true || declaration.isOpaque ? .everything : .none
+        case .json: .everything
+        default: .none
         }
     }
 

@@ -98,25 +98,6 @@ struct TextValues {
     }
 
     private func find(_ schema: JSONNode, _ pick: (JSONNode) -> JSONNode?) -> JSONNode? {
-        var visited: Set<String> = []
-        return find(schema, depth: 0, &visited, pick)
-    }
-
-    private func find(
-        _ schema: JSONNode,
-        depth: Int,
-        _ visited: inout Set<String>,
-        _ pick: (JSONNode) -> JSONNode?
-    ) -> JSONNode? {
-        // The keywords beside a `$ref` come first.
-        for node in schema.references where depth < 32 && visited.insert(node.pointer).inserted {
-            if let found = pick(node) { return found }
-            for keyword in ["allOf", "anyOf", "oneOf"] {
-                for part in node[keyword]?.elements ?? [] {
-                    if let found = find(part, depth: depth + 1, &visited, pick) { return found }
-                }
-            }
-        }
-        return nil
+        schema.combined(by: ["allOf", "anyOf", "oneOf"]).lazy.compactMap(pick).first
     }
 }

@@ -51,17 +51,19 @@ struct JSONNode: Sendable {
         return nodes
     }
 
-    /// This schema and the schemas that it includes by `$ref` and `allOf`.
-    var combined: [JSONNode] {
+    /// This schema and the schemas that it combines by `$ref` and by keywords such as `allOf`.
+    ///
+    /// The keywords beside a `$ref` come first.
+    func combined(by keywords: [String]) -> [JSONNode] {
         var found: [JSONNode] = []
         var visited: Set<String> = []
-        var waiting = [self]
-        while let schema = waiting.popLast() {
-            for node in schema.references where visited.insert(node.pointer).inserted {
+        func visit(_ schema: JSONNode, depth: Int) {
+            for node in schema.references where depth < 32 && visited.insert(node.pointer).inserted {
                 found.append(node)
-                waiting += node["allOf"]?.elements ?? []
+                for part in keywords.flatMap({ node[$0]?.elements ?? [] }) { visit(part, depth: depth + 1) }
             }
         }
+        visit(self, depth: 0)
         return found
     }
 

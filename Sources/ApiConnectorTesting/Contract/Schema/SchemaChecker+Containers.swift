@@ -134,7 +134,8 @@ extension SchemaChecker {
         guard let direction else { return false }
         let keyword = direction == .request ? "readOnly" : "writeOnly"
         step.trail.run.dependentCount += 1
-        return step.trail.schemas.flatMap(\.combined).compactMap { $0["properties"]?[key] }.contains { property in
+        let schemas = step.trail.schemas.flatMap { $0.combined(by: ["allOf"]) }
+        return schemas.compactMap { $0["properties"]?[key] }.contains { property in
             property.isTrue(keyword) || property.resolved?.isTrue(keyword) == true
         }
     }
