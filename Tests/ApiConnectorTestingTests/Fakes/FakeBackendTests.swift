@@ -179,6 +179,14 @@ struct FakeBackendTests {
         #expect(try await backend.response(for: try request("GET /b")).canned?.0 == 404)
     }
 
+    @Test func aRequestThatMatchesOneOfSeveralOperationsIsAnswered() async throws {
+        let backend = FakeBackend(try ShopDocument.document())
+        #expect(try await backend.response(for: try request("PUT /notes", [:], .text("a"))).canned?.0 == 204)
+        await #expect(throws: ApiConnectorError.self) {
+            _ = try await backend.response(for: try request("GET /nowhere"))
+        }
+    }
+
     @Test func anInvalidRequestFailsWithEachViolation() async throws {
         let backend = FakeBackend(try ShopDocument.document())
         let shop = NetworkConnector(environment: .test, provider: TestConnector(backend), router: Shop.self)
@@ -196,10 +204,6 @@ struct FakeBackendTests {
 
 @Suite(.timeLimit(.minutes(10)))
 struct SchemaValuesTests {
-    private func node(_ schema: String) throws -> JSONNode {
-        JSONDocument(try #require(JSONValue(document: Data(schema.utf8)))).rootNode
-    }
-
     private static let schemas = [
         #"{"type":"integer","minimum":5,"maximum":7}"#,
         #"{"type":"integer","exclusiveMinimum":5,"multipleOf":4}"#,
@@ -218,7 +222,12 @@ struct SchemaValuesTests {
         #"{"type":"string","format":"date-time"}"#, #"{"type":"string","format":"date"}"#,
         #"{"type":"string","format":"uuid"}"#, #"{"type":"string","format":"uri"}"#,
         #"{"type":"string","format":"ipv4"}"#, #"{"type":"string","format":"byte"}"#,
-        #"{"type":"string","contentEncoding":"base64"}"#,
+        #"{"type":"string","contentEncoding":"base64"}"#, #"{"type":"string","pattern":"^(?:a|b)(?=c)c$"}"#,
+        #"{"type":"string","pattern":"^(?<name>x)\\u0041\\x42$"}"#, #"{"type":"string","pattern":"^\\p{L}{3}$"}"#,
+        #"{"type":["integer","string"],"allOf":[{"type":["number","null"]}]}"#,
+        #"{"anyOf":[{"type":"null"}],"type":["number","integer","null"]}"#,
+        #"{"type":"number","allOf":[{"type":"integer"}]}"#, #"{"type":"integer","allOf":[{"type":"number"}]}"#,
+        #"{"type":"object","required":["a"],"properties":{"a":{"type":"integer","example":7}}}"#,
         #"{"type":["null","string"],"enum":[null,"a"]}"#,
         #"{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"integer"}}"#,
         #"{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}]}"#,

@@ -121,14 +121,18 @@ struct MergedSchema {
         if let allowed { forced[name] = allowed }
     }
 
+    /// The types that both sets allow; each integer is also a number.
+    private static func common(_ left: Set<String>, _ right: Set<String>) -> Set<String> {
+        var both = left.intersection(right)
+        let haveIntegers = [(left, right), (right, left)].contains { $0.contains("number") && $1.contains("integer") }
+        if haveIntegers, !both.contains("number") { both.insert("integer") }
+        return both
+    }
+
     private mutating func mergeGeneral(_ schema: JSONNode, _ object: [String: JSONValue]) {
         if !schema.types.isEmpty {
-            var names = Set(schema.types)
-            if let types {
-                if types.contains("number"), names.contains("integer") { names.insert("number") }
-                names.formIntersection(types)
-            }
-            types = names
+            let names = Set(schema.types)
+            types = types.map { Self.common($0, names) } ?? names
         }
         if let value = object["const"] { constant = value }
         if let values = object["enum"]?.array { allowed = allowed.map { $0.filter(values.contains) } ?? values }
