@@ -149,13 +149,17 @@ public struct LoadResult: Sendable, CustomStringConvertible {
     /// - A `POST` is processed at most once, and exactly once if its call succeeded.
     /// - If a `POST` failed, the error is a lost connection and says whether bytes were sent.
     ///
-    /// - Parameter processed: The number of times that the server processed each request.
-    public func problems(processed: [String: Int]) -> [String] {
+    /// - Parameters:
+    ///   - processed: The number of times that the server processed each request.
+    ///   - newConnectionsMayEnd: Whether a `GET` may be lost if its last connection was a new one; false by default. Such
+    ///     a `GET` has been repeated, and a failed repetition is not repeated (RFC 9110, section 9.2.2).
+    public func problems(processed: [String: Int], newConnectionsMayEnd: Bool = false) -> [String] {
         var problems: [String] = []
         if succeeded.count + errors.count != count { problems.append("\(succeeded.count + errors.count) calls ended") }
         if 2 * succeeded.count < count { problems.append("only \(succeeded.count) calls succeeded") }
         if method == .get {
-            problems += errors.sorted { $0.key < $1.key }.prefix(5).map { "GET \($0) is lost: \($1)" }
+            let lost = errors.filter { !newConnectionsMayEnd || $1.times?.isConnectionReused != false }
+            problems += lost.sorted { $0.key < $1.key }.prefix(5).map { "GET \($0) is lost: \($1)" }
             problems += succeeded.filter { processed["\($0)", default: 0] == 0 }.prefix(5).map { "GET \($0): not sent" }
         } else {
             problems += processed.filter { $1 > 1 }.prefix(5).map { "\(method) \($0) was processed \($1) times" }

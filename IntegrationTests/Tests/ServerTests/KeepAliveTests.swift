@@ -35,7 +35,8 @@ struct KeepAliveTests {
 
     /// Some requests are sent on a connection that is just being closed.
     ///
-    /// On a busy machine, nginx's idle limit of 5 ms may pass before a POST arrives on a new connection.
+    /// On a busy machine, nginx's idle limit of 5 ms may also pass on a new connection, before a POST arrives or before
+    /// the client reads the response to a GET.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()
@@ -46,9 +47,10 @@ struct KeepAliveTests {
             over: wire.provider(trusting: nginx.authority),
             at: wire.url(of: nginx, "/small")
         )
-        let problems = result.problems(processed: try nginx.processedCounts())
+        let problems = result.problems(processed: try nginx.processedCounts(), newConnectionsMayEnd: true)
         #expect(problems == [])
-        #expect(result.connections.count > 8)
+        // Requests over HTTP/2 share a connection.
+        #expect(result.connections.count > (wire.protocolName == "HTTP/1.1" ? 8 : 1))
     }
 }
 #endif
