@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Every block of Swift in the README and the guides is in a file that is compiled.
-@Suite struct CodeBlockTests {
+struct CodeBlockTests {
     static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 
     /// The documents whose code is checked: the README and every page of the DocC catalogs.

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Claims of the guides' text, outside their code blocks.
-@Suite struct GuideClaimTests {
+struct GuideClaimTests {
     @Test func theQuotedErrorIsWordForWordTheLibrarys() async throws {
         let guide = CodeBlockTests.root.appending(
             path: "Sources/ApiConnector/Documentation.docc/Guides/HandlingErrors.md"

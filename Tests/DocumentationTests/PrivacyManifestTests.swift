@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// The privacy manifest that an app's review on Apple's systems reads.
-@Suite struct PrivacyManifestTests {
+struct PrivacyManifestTests {
     private struct Manifest: Decodable {
         struct AccessedType: Decodable, Equatable {
             let NSPrivacyAccessedAPIType: String

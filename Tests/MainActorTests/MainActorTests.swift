@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct MainActorTests {
+struct MainActorTests {
     private let sightings = Sightings()
 
     private func connection(answering name: String) -> NetworkConnector<TestConnector<ClosureResponses>, WitnessRouter>

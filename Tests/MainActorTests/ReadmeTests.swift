@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct ReadmeTests {
+struct ReadmeTests {
     @Test func theExampleBuildsTheURLThatTheReadmeShows() {
         let url = live.url(at: .post("tea / café"))
         #expect(url.absoluteString == "https://blog.example.com:443/posts/tea%20%2F%20caf%C3%A9")

@@ -14,7 +14,7 @@ import Testing
 import Tracing
 import TracingAdapter
 
-@Suite struct AdapterTests {
+struct AdapterTests {
     private enum Environment: String, ApiEnvironment {
         case test = "localhost"
     }

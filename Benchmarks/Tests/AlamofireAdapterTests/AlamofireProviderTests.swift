@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlamofireAdapter
 
-@Suite struct AlamofireProviderTests {
+struct AlamofireProviderTests {
     @Test(arguments: [200, 302, 500])
     func deliversWhatTheSessionBrings(status: Int) async throws {
         let session = Session { request in

@@ -9,7 +9,7 @@ import ApiConnector
 import AsyncHTTPClientTransport
 import Testing
 
-@Suite struct AsyncHTTPClientProviderTests {
+struct AsyncHTTPClientProviderTests {
     private static let exclusions = [
         "never reads bytes after a body as the next response":
             "async-http-client reuses a connection that it is about to close: sometimes the next request fails as "

@@ -6,7 +6,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct BoundsTests {
+struct BoundsTests {
     private let table = """
         # A comment.
         lines | by hand | 2.5

@@ -7,7 +7,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct EndlessDataTests {
+struct EndlessDataTests {
     /// The output of gzip for the first bytes of a layer, up to a limit.
     ///
     /// gzip's error about the missing end is discarded.

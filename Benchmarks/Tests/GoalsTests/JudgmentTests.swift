@@ -6,7 +6,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct JudgmentTests {
+struct JudgmentTests {
     private func outcome(_ value: Double, isAtLeast: Bool = true, _ unit: goals.Unit = .times) -> Outcome {
         var outcome = Outcome(goal: "G4", title: "a body")
         outcome.add(

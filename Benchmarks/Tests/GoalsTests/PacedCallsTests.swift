@@ -6,7 +6,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct PacedCallsTests {
+struct PacedCallsTests {
     @Test func measuresEachCall() async throws {
         let latencies = try await PacedCalls.milliseconds(
             every: .milliseconds(1),

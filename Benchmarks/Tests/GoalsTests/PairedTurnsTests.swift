@@ -7,7 +7,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct PairedTurnsTests {
+struct PairedTurnsTests {
     @Test func theOrderAlternatesAndTheFirstPairDoesNotCount() async throws {
         var orders: [Bool] = []
         let ratios = try await PairedTurns.figures(pairCount: 6, width: 0) { isFirst in
@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-@Suite struct MedianIntervalTests {
+struct MedianIntervalTests {
     /// The ranks of published tables for the sign test, both ends included.
     @Test(arguments: [(6, 1, 6), (9, 2, 8), (15, 4, 12), (20, 6, 15), (30, 10, 21), (100, 40, 61)])
     func theIntervalIsBetweenTheRanksOfTheSignTest(count: Int, lower: Int, upper: Int) {
@@ -60,7 +60,7 @@ import Testing
     }
 }
 
-@Suite struct TimingsCostTests {
+struct TimingsCostTests {
     private func outcome(_ ratios: [Double]) -> Outcome {
         var outcome = Outcome(goal: "G18", title: "times")
         G18Timings.Cost(ofTimes: ratios).add("G1", atMost: 1, to: &outcome)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import goals
 
-@Suite struct PictureTests {
+struct PictureTests {
     private let picture = Picture(
         charts: [
             Picture.Chart(

@@ -8,7 +8,7 @@ import BlogClient
 import Testing
 import Walkthrough
 
-@Suite struct DocumentWalkTests {
+struct DocumentWalkTests {
     @Test func theDocumentsOwnBackendAnswersEachCallAndTheCannedResponseIsRefused() async throws {
         let lines = Lines()
         let walk = Walk(write: lines.append)

@@ -8,7 +8,7 @@ import Testing
 import Walkthrough
 
 /// Tests of the demo program, which is interrupted and run again.
-@Suite struct DownloadProgramTests {
+struct DownloadProgramTests {
     @Test(.enabled(if: DemoProgram.isBuilt))
     func ctrlCLeavesAFileThatTheNextRunResumes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")

@@ -10,7 +10,7 @@ import Testing
 import Walkthrough
 
 /// How to test against a real server: run a server on a free port, and use it as the environment.
-@Suite struct EndToEnd {
+struct EndToEnd {
     @Test func publishesAPostThatCanBeReadBack() async throws {
         let (published, found) = try await DemoServer.run { url in
             let location = try #require(ServerLocation(url))

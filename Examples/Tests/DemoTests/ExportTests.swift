@@ -12,7 +12,7 @@ import Walkthrough
 
 /// Tests of exports that are never in memory as a whole: rows that are read as they arrive, and a download that a later
 /// run resumes.
-@Suite struct ExportTests {
+struct ExportTests {
     @Test func readsEachRowInBothFormats() async throws {
         let lines = Lines()
         let sums = try await DemoServer.run { url in

@@ -12,7 +12,7 @@ import Testing
 import Walkthrough
 
 /// A feed whose server disconnects: how the demo shows it, and how a user tests it.
-@Suite struct FeedTests {
+struct FeedTests {
     @Test func resumesAfterTheLastEventEachTimeTheServerHangsUp() async throws {
         let lines = SharedLines()
         let isWhole = try await DemoServer.run { url in

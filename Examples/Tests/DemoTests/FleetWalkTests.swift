@@ -10,7 +10,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-@Suite struct FleetWalkTests {
+struct FleetWalkTests {
     @Test func fourInstancesWithSharedStateKeepOneLimitAndRefreshOnce() async throws {
         let lines = Lines()
         let walk = Walk(write: lines.append)

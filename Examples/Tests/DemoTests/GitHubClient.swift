@@ -11,7 +11,7 @@ import Foundation
 import Testing
 
 /// A client of GitHub's API, with pages, entity tags, an upload, a download through a redirect, and a rate limit.
-@Suite struct GitHubClient {
+struct GitHubClient {
     private let repository = Repository(owner: "ada", name: "tea / café")
 
     /// The provider for a client of GitHub.

@@ -10,7 +10,7 @@ import Testing
 import Walkthrough
 
 /// Tests of `demo inspect` and its traffic.
-@Suite struct InspectTests {
+struct InspectTests {
     @Test func theTrafficTakesPlaceExceptForTheSimulatedPhases() async throws {
         let archive = ExchangeArchive()
         let provider = SystemProvider().simulatingSlowPhases(lasting: .zero).archived(in: archive)

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 import Walkthrough
 
-@Suite struct ProgressLineTests {
+struct ProgressLineTests {
     @Test func isALineEachTenthWhereItCannotBeDrawnOver() {
         var text = ""
         let line = ProgressLine(isTerminal: false, write: { text += $0 })

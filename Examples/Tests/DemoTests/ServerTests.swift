@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Tests of the embedded server's responses, byte for byte.
-@Suite struct ServerTests {
+struct ServerTests {
     /// The response to a route, from the transport, which neither validates nor unwraps the response.
     private func answer<Router: ApiRouter>(
         to routes: Router...,

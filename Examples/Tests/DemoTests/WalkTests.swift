@@ -8,7 +8,7 @@ import Backends
 import Testing
 import Walkthrough
 
-@Suite struct WalkTests {
+struct WalkTests {
     @Test func aBackendThatAnswersOtherwiseIsNotAsExpected() async {
         let lines = Lines()
         let walk = Walk(write: lines.append)

@@ -11,7 +11,7 @@ import Testing
 /// Tests of the line that answers an exchange.
 ///
 /// Each line is also code in this file, which proves that it compiles.
-@Suite struct CannedLineTests {
+struct CannedLineTests {
     private func request(
         _ path: String,
         _ method: ApiConnector.HTTPMethod = .get,

@@ -7,7 +7,7 @@ import Testing
 @testable import Inspector
 
 /// Tests of the numbers that wait for a page.
-@Suite struct ChangeFeedTests {
+struct ChangeFeedTests {
     private let changes = ChangeFeed(exchangeCount: 10)
 
     @Test func aPageGetsEachNumberOnce() async {

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Draws a picture of the guide "Inspecting traffic" if `Scripts/inspector-pictures` asks for it.
-@Suite struct GuidePictureTests {
+struct GuidePictureTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     @Test(.enabled(if: Self.environment["APICONNECTOR_INSPECTOR_PICTURE"] != nil))

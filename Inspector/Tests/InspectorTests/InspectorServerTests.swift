@@ -11,7 +11,7 @@ import Testing
 @testable import Inspector
 
 /// Tests of the responses of the inspector's server, and of the clients that may get them.
-@Suite struct InspectorServerTests {
+struct InspectorServerTests {
     private let transport = SystemProvider()
 
     private func get(_ url: URL, headers: ApiConnector.HTTPHeaders = [:]) async throws -> (ApiResponse, String) {

@@ -7,7 +7,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite struct ExitTests {
+struct ExitTests {
     /// The test runs separate programs, because each program can exit only once.
     @Test func programsThatExitEndWithTheirStatusAndTheirOutput() throws {
         let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()

@@ -7,7 +7,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite struct ResolverTests {
+struct ResolverTests {
     /// The test runs a separate program, because a library is preloaded when a process starts.
     @Test func aNameLookupThatHangsDelaysNoOtherCall() throws {
         let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()

@@ -5,7 +5,7 @@
 import MutantMaking
 import Testing
 
-@Suite struct MutantTests {
+struct MutantTests {
     private static func changes(_ source: String) -> [String] {
         Mutant.all(in: source, of: "A.swift").map(\.change)
     }

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Tests of alternatives with overlapping tags, and of the heirs of a base schema.
-@Suite struct AlternativeTests {
+struct AlternativeTests {
     private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(json.utf8))
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Tests of the requests that the generated client's calls send.
-@Suite struct CallTests {
+struct CallTests {
     private let pets = NetworkConnector(
         environment: .production,
         provider: TestConnector { _ in .json(["ok": true]) },

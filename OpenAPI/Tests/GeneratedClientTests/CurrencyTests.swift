@@ -6,7 +6,7 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-@Suite struct CurrencyTests {
+struct CurrencyTests {
     @Test(arguments: [
         ("GeneratedClientTests/constructs", "GeneratedClientTests/Generated"),
         ("PetShopTests/petshop", "PetShop/Generated"),

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Tests of pages that a link of the document describes, and of models that are compared.
-@Suite struct LinkedPageTests {
+struct LinkedPageTests {
     @Test func pagesFollowTheCursorThatTheDocumentNames() async throws {
         let files = NetworkConnector(
             environment: .production,

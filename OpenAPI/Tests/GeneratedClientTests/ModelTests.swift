@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Tests of the JSON that the generated models decode and encode.
-@Suite struct ModelTests {
+struct ModelTests {
     private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(json.utf8))
     }

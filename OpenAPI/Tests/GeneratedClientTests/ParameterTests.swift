@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Tests of how parameters, media types and several credentials are sent.
-@Suite struct ParameterTests {
+struct ParameterTests {
     private func connection<Router: ApiRouter>(
         _ router: Router.Type
     ) -> NetworkConnector<TestConnector<ClosureResponses>, Router> where Router.EnvironmentType == ConstructsServer {

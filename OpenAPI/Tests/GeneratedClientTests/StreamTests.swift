@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Tests of the values that the generated client's streams deliver.
-@Suite struct StreamTests {
+struct StreamTests {
     private func files(
         _ type: String,
         _ body: String

@@ -7,7 +7,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of schemas that real documents have, and that are easy to generate wrong code for.
-@Suite struct AwkwardSchemaTests {
+struct AwkwardSchemaTests {
     @Test func alternativesThatNothingDistinguishesAreKeptAsJSON() throws {
         let result = try generated(
             document(

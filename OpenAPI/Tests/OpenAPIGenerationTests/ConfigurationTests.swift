@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of configuration files, of the settings for models and modules, and of progress.
-@Suite struct ConfigurationTests {
+struct ConfigurationTests {
     private func configuration(_ text: String) throws -> Configuration {
         let file = FileManager.default.temporaryDirectory.appending(component: "\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: file) }

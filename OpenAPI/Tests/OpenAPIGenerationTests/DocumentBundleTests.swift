@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of the conversion of a document to one file of JSON.
-@Suite struct DocumentBundleTests {
+struct DocumentBundleTests {
     private func converted(_ text: String, named name: String = "a.yaml") throws -> String {
         try DocumentBundle(Data(text.utf8), named: name).json()
     }

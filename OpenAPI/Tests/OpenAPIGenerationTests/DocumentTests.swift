@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of reading documents, including invalid and hostile documents.
-@Suite struct DocumentTests {
+struct DocumentTests {
     private func read(_ text: String, named name: String = "a.json", limits: DocumentLimits = DocumentLimits())
         throws(DocumentError) -> Node
     {

@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of the generated code, the errors and the warnings.
-@Suite struct GeneratorTests {
+struct GeneratorTests {
     private func generate(
         _ yaml: String,
         _ change: (inout Configuration) -> Void = { _ in }

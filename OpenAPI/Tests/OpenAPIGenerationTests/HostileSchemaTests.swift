@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of schemas that could make the generator run forever or crash, or produce code that does not compile.
-@Suite struct HostileSchemaTests {
+struct HostileSchemaTests {
     @Test func diamondsOfAllOfAreReadOnce() throws {
         let levels = (0..<40).map { level in
             let next = "{ $ref: '#/components/schemas/S\(level + 1)' }"

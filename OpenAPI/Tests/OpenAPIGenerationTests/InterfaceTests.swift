@@ -7,7 +7,7 @@ import OpenAPIGeneration
 import Testing
 
 /// Tests of the output of `diff`.
-@Suite struct InterfaceTests {
+struct InterfaceTests {
     private func interface(_ yaml: String) throws -> Interface {
         try Generator(Data(("openapi: 3.1.0\n" + yaml).utf8), named: "a.yaml").interface()
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-@Suite struct NameTests {
+struct NameTests {
     @Test(arguments: [
         "created_at": "createdAt", "userID": "userID", "user_ids": "userIDs", "HTML-URL": "htmlURL", "id": "id",
         "ID": "id", "URL": "url", "X-Rate-Limit": "xRateLimit", "+1": "plus1", "-1": "minus1", "1st": "value1st",

@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of operations with unusual paths, parameters, media types, servers and security.
-@Suite struct OperationTests {
+struct OperationTests {
     @Test(arguments: ["/a{b", "/a}", "/{}", "/{a{b}}"])
     func aPathWithALoneBraceIsRefused(_ path: String) {
         let error = #expect(throws: DocumentError.self) { try generated("paths: { '\(path)': { get: {} } }") }

@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of lists with pages, which a rule of the configuration or a link describes.
-@Suite struct PagePlannerTests {
+struct PagePlannerTests {
     private static func document(_ schema: String, links: String = "{}") -> String {
         """
         paths:

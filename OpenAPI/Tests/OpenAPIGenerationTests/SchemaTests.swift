@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests of the types of combined schemas, and of the warnings.
-@Suite struct SchemaTests {
+struct SchemaTests {
     @Test func aLoneReferenceInAllOfIsTheTypeThatItNames() throws {
         let schemas = """
             A: { type: object, properties: { b: { allOf: [{ $ref: "#/components/schemas/B" }], description: One. } } }

@@ -8,7 +8,7 @@ import Testing
 @testable import OpenAPIGeneration
 
 /// Tests that generated code stays the same where the document or the selection does not change it.
-@Suite struct StabilityTests {
+struct StabilityTests {
     /// Operations whose names, routers, errors, inline types and models depend on each other.
     private static let document = """
         components:

@@ -9,7 +9,7 @@ import Testing
 /// The list that every transport and every double is held to, through the adapters that answer from a source.
 ///
 /// A seed carries no source, only what a script declares; the program that reads it answers itself by a TestConnector.
-@Suite struct AdapterConformanceTests {
+struct AdapterConformanceTests {
     /// A provider, and the adapter that has to live as long as it does.
     private struct Carried<Provider: DataRequestType>: DataRequestType {
         let provider: Provider

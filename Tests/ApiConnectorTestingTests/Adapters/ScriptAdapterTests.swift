@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptAdapterTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
+}
 
+extension ScriptAdapterTests {
     private func failure(
         _ body: () async throws(ApiConnectorError) -> some Sendable
     ) async throws -> ApiConnectorError {

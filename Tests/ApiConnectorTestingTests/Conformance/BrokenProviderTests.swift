@@ -71,7 +71,7 @@ struct BrokenProvider: DataRequestType {
 }
 
 /// Each broken provider is found out by the cases that are meant for it, and by no others.
-@Suite struct BrokenProviderTests {
+struct BrokenProviderTests {
     @Test func everyBreakageHasAUniqueName() {
         let names = Breakage.all.map(\.testDescription)
         #expect(names.count >= 35)

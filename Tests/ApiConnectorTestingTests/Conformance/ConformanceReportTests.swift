@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ConformanceReportTests {
+struct ConformanceReportTests {
     /// Never answers until it is released.
     private struct Deaf: DataRequestType {
         let end: Gate

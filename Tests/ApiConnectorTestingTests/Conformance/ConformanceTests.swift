@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The list that every transport and every double is held to.
-@Suite struct ConformanceTests {
+struct ConformanceTests {
     /// The provider that a program would have, with connections of its own; and what it cannot do here.
     #if Curl && os(Linux)
     static let exclusions: [String: String] = [:]
@@ -50,7 +50,7 @@ import Testing
 }
 
 /// A wrapper keeps the promises of its wrapped provider.
-@Suite struct WrapperConformanceTests {
+struct WrapperConformanceTests {
     struct Wrapper: CustomTestStringConvertible {
         let testDescription: String
         var exclusions: [String: String] = [:]

@@ -9,11 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ContractTests {
     private let folder: TemporaryFolder
-    private var file: URL { folder.file("shop.har") }
 
     init() throws {
         folder = try TemporaryFolder()
     }
+}
+
+extension ContractTests {
+    private var file: URL { folder.file("shop.har") }
 
     /// The backend's real responses to routes.
     private func record(_ answers: [(Shop, TestConnectorResponse)]) async throws -> Contract {

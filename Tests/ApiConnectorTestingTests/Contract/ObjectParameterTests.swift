@@ -9,7 +9,9 @@ import Testing
 
 /// Tests of parameters and fields of forms whose values are objects, lists or JSON.
 @Suite(.timeLimit(.minutes(10)))
-struct ObjectParameterTests {
+struct ObjectParameterTests {}
+
+extension ObjectParameterTests {
     private static let text = #"""
         {"openapi":"3.1.0","servers":[{"url":"/"}],"paths":{
         "/simple/{p}":{"get":{"parameters":[{"name":"p","in":"path","schema":{"$ref":"#/components/schemas/point"}}]}},

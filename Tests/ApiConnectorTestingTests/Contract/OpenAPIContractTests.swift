@@ -19,12 +19,15 @@ private struct BestTea: ApiRouter {
 @Suite(.timeLimit(.minutes(10)))
 struct OpenAPIContractTests {
     private let folder: TemporaryFolder
-    private var file: URL { folder.file("shop.json") }
 
     init() throws {
         folder = try TemporaryFolder()
         _ = try folder.write(Data(ShopDocument.text.utf8), to: "shop.json")
     }
+}
+
+extension OpenAPIContractTests {
+    private var file: URL { folder.file("shop.json") }
 
     @Test func anExchangeThatMatchesTheDocumentHasNoIssue() async throws {
         let contract = try Contract(openAPI: file)

@@ -242,7 +242,9 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.timeLimit(.minutes(10)))
-struct RequestCheckTests {
+struct RequestCheckTests {}
+
+extension RequestCheckTests {
     @Test(arguments: RequestCase.operations + RequestCase.parameters + RequestCase.bodies)
     func aRequestIsComparedWithItsOperation(_ request: RequestCase) async throws {
         let found = try await ShopDocument.violations(request.line, headers: request.headers, body: request.body)

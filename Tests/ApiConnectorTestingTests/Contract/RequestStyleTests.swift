@@ -9,7 +9,9 @@ import Testing
 
 /// Tests of requests whose values have the style, the media type or the coding that the document names.
 @Suite(.timeLimit(.minutes(10)))
-struct RequestStyleTests {
+struct RequestStyleTests {}
+
+extension RequestStyleTests {
     private static let text = #"""
         {"openapi":"3.1.0","info":{"title":"Styles","version":"1"},"servers":[{"url":"/"}],"paths":{
         "/label/{at}":{"get":{"parameters":[

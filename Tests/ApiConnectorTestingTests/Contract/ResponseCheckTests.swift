@@ -9,6 +9,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseCheckTests {
+    private let tea = "#/components/schemas/Tea"
+    private let teas = "#/paths/~1teas/get/responses/200"
+}
+
+extension ResponseCheckTests {
     private func violations(_ line: String, _ answer: TestConnectorResponse) async throws -> [String] {
         let body: RequestBody = line.hasPrefix("POST") ? .json(["name": "x"]) : .empty
         return try await ShopDocument.violations(line, body: body, answer: answer)
@@ -19,9 +24,6 @@ struct ResponseCheckTests {
         let typed: HTTPHeaders = ["Content-Type": "application/json"]
         return .data(Data(text.utf8), status: status, headers: typed.merging(headers))
     }
-
-    private let tea = "#/components/schemas/Tea"
-    private let teas = "#/paths/~1teas/get/responses/200"
 
     @Test func aValidResponseHasNoViolation() async throws {
         #expect(try await violations("GET /teas/1", json(#"{"id":1,"name":"x","origin":null,"more":1}"#)).isEmpty)

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(10)))
-struct FakeBackendTests {
+struct FakeBackendTests {}
+
+extension FakeBackendTests {
     private static let requests: [(String, HTTPHeaders, RequestBody)] = [
         ("GET /teas?page=1", [:], .empty),
         ("POST /teas", [:], .json(["name": "green"])),
@@ -203,7 +205,9 @@ struct FakeBackendTests {
 }
 
 @Suite(.timeLimit(.minutes(10)))
-struct SchemaValuesTests {
+struct SchemaValuesTests {}
+
+extension SchemaValuesTests {
     private static let schemas = [
         #"{"type":"integer","minimum":5,"maximum":7}"#,
         #"{"type":"integer","exclusiveMinimum":5,"multipleOf":4}"#,

@@ -9,6 +9,10 @@ import Testing
 /// A collection that remembers, through the connection of a program.
 @Suite(.timeLimit(.minutes(10)))
 struct FakeCollectionTests {
+    private let teas = FakeCollection("/teas", of: [Tea.green, .black], by: \.id)
+}
+
+extension FakeCollectionTests {
     private enum Route: ApiRouter {
         typealias EnvironmentType = ShopServer
         case list(page: Int? = nil, size: Int? = nil)
@@ -50,8 +54,6 @@ struct FakeCollectionTests {
             }
         }
     }
-
-    private let teas = FakeCollection("/teas", of: [Tea.green, .black], by: \.id)
 
     private var api: NetworkConnector<TestConnector<FakeCollection<Tea, Int>>, Route> {
         NetworkConnector(environment: .test, provider: TestConnector(teas))

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Requests that a collection refuses, and items that it cannot show.
-@Suite struct FakeRefusalTests {
+struct FakeRefusalTests {
     private struct Unwritable: Codable, Sendable {
         var id: Int
         var number: Double

@@ -8,6 +8,12 @@ import Testing
 @testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(10))) struct AnswerOrderTests {
+    private let provider = TestConnector { request in
+        .json(Tea(id: Int(request.url.lastPathComponent) ?? 0, name: "tea"))
+    }
+}
+
+extension AnswerOrderTests {
     /// A screen that shows what was typed last, or what was answered last.
     private actor Search {
         private let shop: NetworkConnector<AnyProvider, Shop>
@@ -25,10 +31,6 @@ import Testing
             let tea = try? await shop.value(Tea.self, at: .tea(id: id))
             if !looksAtOrder || newest == id { shown = tea?.id }
         }
-    }
-
-    private let provider = TestConnector { request in
-        .json(Tea(id: Int(request.url.lastPathComponent) ?? 0, name: "tea"))
     }
 
     private func run(_ search: Search, _ order: AnswerOrder) async {
@@ -49,7 +51,8 @@ import Testing
                 log.withLock { $0.append(id) }
             }
             await order.run({ await ask(1) }, { await ask(2) }, { await ask(3) }, { await ask(4) })
-            #expect(log.withLock { $0 }.map(String.init).joined(separator: ", ") == order.description)
+            let asked = log.withLock { $0 }.map { "\($0)" }
+            #expect(asked.joined(separator: ", ") == order.description)
             seen.withLock { $0.append(order.description) }
         }
         #expect(count == 24)

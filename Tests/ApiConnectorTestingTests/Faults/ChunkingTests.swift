@@ -9,7 +9,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ChunkingTests {
     private let bytes = Data((0..<100).map { UInt8($0) })
+}
 
+extension ChunkingTests {
     @Test func everyChunkingYieldsEveryByte() {
         let text = Data("data: {\"a\":\"é😀\\u00e9\",\"n\":-12.5e3}\r\n\r\n".utf8)
         for body in [bytes, text, Data("x".utf8), Data()] {

@@ -7,7 +7,9 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(10))) struct EverySingleFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct EverySingleFaultTests {}
+
+extension EverySingleFaultTests {
     private func shop(
         _ run: FaultRun,
         _ provider: some DataRequestType = TestConnector { _ in .json(Tea.green) },

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// The checks that the faults of a test double must pass, by the letters of its list.
-@Suite(.timeLimit(.minutes(10))) struct FaultCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultCheckTests {}
+
+extension FaultCheckTests {
     /// Bodies that look complete at many of their bytes to a reader that does not check the end.
     private static let bodies = [#"{"id":1,"name":"green"}  "#, "12345", #"["a","b"]"#, "\"tea\"", "null", "[] "]
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite struct FaultKeyTests {
+struct FaultKeyTests {
     private func key(_ url: String, body: RequestBody = .empty, method: HTTPMethod = .post) throws -> String {
         ExchangeKey(ApiRequest(url: try #require(URL(string: url)), method: method, body: body)).full
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite struct FaultShareTests {
+struct FaultShareTests {
     /// The numbers of the calls with one request that go wrong.
     private func struck(_ plan: FaultPlan, _ request: String, of calls: ClosedRange<Int>) throws -> [Int] {
         let key = try ExchangeKey(request: request)

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// Calls that resume after a lost connection, with many lost connections in a row.
-@Suite(.timeLimit(.minutes(10))) struct FaultStormTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultStormTests {}
+
+extension FaultStormTests {
     /// Two of five requests break somewhere.
     private static let breaks: [Fault] =
         Fault.transient + (0..<24).flatMap { [Fault(.truncated, at: .byte($0)), Fault(.reset, at: .byte($0 * 3))] }
@@ -40,14 +42,16 @@ import Testing
             let (run, shop) = storm(seed) { request in
                 let last = Int(request.headers["Last-Event-ID"] ?? "0") ?? 0
                 guard last < 12 else { return .status(204) }
-                let next = (last + 1...min(last + 5, 12)).map { "id: \($0)\ndata: \($0)\n\n" }.joined()
-                return .data(Data(next.utf8), headers: [.contentType: "text/event-stream"]).chunked(byteCount: 5)
+                let events = (last + 1...min(last + 5, 12)).map { "id: \($0)\ndata: \($0)\n\n" }
+                return .data(Data(events.joined().utf8), headers: [.contentType: "text/event-stream"]).chunked(
+                    byteCount: 5
+                )
             }
             var ids: [String] = []
             for try await event in shop.stream(at: .teas(page: 1), as: .events.resuming(Self.policy)) {
                 ids.append(event.id)
             }
-            #expect(ids == (1...12).map(String.init), "seed \(seed)")
+            #expect(ids == (1...12).map { "\($0)" }, "seed \(seed)")
             breakCount += run.injected.count
         }
         #expect(breakCount > Self.seeds.count)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite struct FaultTextTests {
+struct FaultTextTests {
     static let effects: [Fault.Effect] = [
         .refused, .reset, .timeout, .stall, .truncated, .malformed, .garbage, .status(503),
         .status(429, retryAfter: .seconds(2)),

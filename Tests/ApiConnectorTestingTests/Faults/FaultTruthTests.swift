@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// An injected fault against the real one: the same facts, by the default transport and by injection.
-@Suite(.timeLimit(.minutes(10))) struct FaultTruthTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTruthTests {}
+
+extension FaultTruthTests {
     /// The parts of an error without its text.
     struct Facts: Equatable {
         var kind: ApiConnectorError.Kind?

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// The result of each fault for a caller, in a collected and in a streamed body.
-@Suite(.timeLimit(.minutes(10))) struct InjectedFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct InjectedFaultTests {}
+
+extension InjectedFaultTests {
     static let body = Data("0123456789".utf8)
 
     /// The result of a request.

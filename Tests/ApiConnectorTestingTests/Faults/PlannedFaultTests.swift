@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct PlannedFaultTests {
+struct PlannedFaultTests {
     @Test func isCodedAsItsText() throws {
         let planned = try #require(FaultPlan.Entry("GET /teas/1 #2 truncated@12"))
         let json = try JSONEncoder().encode([planned])

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// Calls at once whose token has run out, while two of five requests break.
-@Suite(.timeLimit(.minutes(10))) struct RefreshStormTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshStormTests {}
+
+extension RefreshStormTests {
     private struct Storm {
         var outcomes: [Result<Tea, any Error>] = []
         /// The number of refreshes that started, and of those that the server completed.

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// All calls that deliver their result in pieces, with every single fault in every exchange.
-@Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {}
+
+extension StreamFaultTests {
     @Test(arguments: [false, true]) func pagesArriveInOrderUpToTheFailure(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]
         try await FaultTest.everySingleFault { run in
@@ -64,8 +66,10 @@ import Testing
             let provider = TestConnector { request in
                 let last = Int(request.headers["Last-Event-ID"] ?? "0") ?? 0
                 guard last < 6 else { return .status(204) }
-                let next = (last + 1...min(last + 3, 6)).map { "id: \($0)\ndata: {\"n\":\($0)}\n\n" }.joined()
-                return .data(Data(next.utf8), headers: [.contentType: "text/event-stream"]).chunked(byteCount: 5)
+                let events = (last + 1...min(last + 3, 6)).map { "id: \($0)\ndata: {\"n\":\($0)}\n\n" }
+                return .data(Data(events.joined().utf8), headers: [.contentType: "text/event-stream"]).chunked(
+                    byteCount: 5
+                )
             }.injecting(run).retrying()
             let stream = run.shop(over: provider).stream(at: .teas(page: 1), as: .events.resuming())
             var ids: [String] = []
@@ -76,7 +80,7 @@ import Testing
                 // A line without text is not a field, so the reader cannot know that an event is lost.
                 #expect(kind == nil || kind == .malformedResponse, "\(run)")
             } else {
-                #expect(ids == (1...6).prefix(ids.count).map(String.init), "\(run)")
+                #expect(ids == Array(["1", "2", "3", "4", "5", "6"].prefix(ids.count)), "\(run)")
                 #expect(kind == nil && ids.count == 6 || run.isFinal, "\(run)")
             }
         }

@@ -7,7 +7,9 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(10))) struct UnderFaultsTests {
+@Suite(.timeLimit(.minutes(10))) struct UnderFaultsTests {}
+
+extension UnderFaultsTests {
     /// Without a limit of time over all attempts: it runs on while the servers of other calls are silent.
     private static let policy = RetryPolicy(maximumDuration: nil)
 

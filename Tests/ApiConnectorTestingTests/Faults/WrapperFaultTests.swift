@@ -9,7 +9,9 @@ import Testing
 import ApiConnectorTraffic
 
 /// Every wrapper that there is, with every single fault in every exchange of a call.
-@Suite(.timeLimit(.minutes(10))) struct WrapperFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct WrapperFaultTests {}
+
+extension WrapperFaultTests {
     @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
     func aGETWithRetriesSurvivesTransientFaults(_ name: String) async throws {
         try await FaultTest.everySingleFault { run in

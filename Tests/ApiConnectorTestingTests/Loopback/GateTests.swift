@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct GateTests {
+struct GateTests {}
+
+extension GateTests {
     @Test func letsThreadsAndTasksThroughOnceItIsOpen() async throws {
         let gate = Gate()
         let passed = Gate()

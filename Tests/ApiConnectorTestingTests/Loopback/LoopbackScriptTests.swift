@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct LoopbackScriptTests {
+struct LoopbackScriptTests {}
+
+extension LoopbackScriptTests {
     @Test func sendsGarbageByteForByte() throws {
         let garbage = Data((0...255).map { UInt8($0) } + Array("HTTP/9 \r\r\n\0".utf8))
         let server = try LoopbackServer { try $0.send(garbage) }

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct LoopbackServerTests {
+struct LoopbackServerTests {}
+
+extension LoopbackServerTests {
     // MARK: Well-formed answers
 
     @Test func answersEveryRequestOfAKeptAliveConnection() throws {

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct LoopbackStopTests {
+struct LoopbackStopTests {}
+
+extension LoopbackStopTests {
     @Test func wakesEveryBlockedCall() async throws {
         let never = Gate("gate that stays closed")
         let begun = Locked(0)

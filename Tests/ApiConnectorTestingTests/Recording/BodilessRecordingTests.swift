@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// HAR files of browsers whose responses have no body, or have the body of another response.
-@Suite struct BodilessRecordingTests {
+struct BodilessRecordingTests {
     private func get(_ url: String) throws -> ApiRequest { ApiRequest(url: try #require(URL(string: url))) }
 
     private func har(status: Int, _ response: String) throws -> Recording {

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// HAR files that others wrote.
-@Suite struct BrowserRecordingTests {
+struct BrowserRecordingTests {
     /// As Chrome exports it: pseudo-fields, its own keys, joined cookies, base64, a body that was released, status 0.
     private static let chrome = #"""
         {

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Recordings whose body was edited by hand, so that its chunks no longer fit.
-@Suite struct EditedChunkTests {
+struct EditedChunkTests {
     private func body(_ chunks: String) async throws -> String {
         let recording = try Recording(
             har: Data(

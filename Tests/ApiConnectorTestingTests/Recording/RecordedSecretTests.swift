@@ -13,7 +13,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension RecordedSecretTests {
     private static let secret = "zqkAlpha\" \\/+&=%41é\u{1F511}zqkOmega"
 
     /// The secret in each form in which it could stand somewhere.

@@ -13,7 +13,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension RecordedStreamTests {
     @Test func replaysAStreamWithItsTimingOnTheClock() async throws {
         let clock = ManualClock()
         let recorder = try Recorder(file, mode: .record)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The checks of the test doubles' list that apply to a recorded transport.
-@Suite struct RecordedTransportTests {
+struct RecordedTransportTests {
     /// The recorder reads a request's body before the request is sent.
     private static let exclusions = [
         "sends the first chunk of a source before the source ends": "a recorded request's body is read first",

@@ -14,7 +14,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension RecorderTests {
     @Test func replaysRecordedAnswersAndSendsNothing() async throws {
         let recorder = try Recorder(file, mode: .record)
         let recorded = try await recorder.saving {

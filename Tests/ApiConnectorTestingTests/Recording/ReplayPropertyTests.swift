@@ -9,7 +9,9 @@ import Testing
 
 /// A recording returns the same response or error as the recorded provider.
 @Suite(.timeLimit(.minutes(10)))
-struct ReplayPropertyTests {
+struct ReplayPropertyTests {}
+
+extension ReplayPropertyTests {
     /// The result of one request.
     private struct Seen: Equatable {
         var status: HTTPStatus?

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Secrets within the texts of a recorded JSON body.
-@Suite struct SecretInTextTests: RecordingSuite {
+struct SecretInTextTests: RecordingSuite {
     let folder: TemporaryFolder
 
     init() throws {

@@ -13,7 +13,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension SecretPlaceholderTests {
     @Test func aSecretHasOnePlaceholderInEveryPlaceOfHAR() async throws {
         let text = try await recorded(
             request(

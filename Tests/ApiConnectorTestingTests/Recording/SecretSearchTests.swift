@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Finding a secret by its value.
-@Suite struct SecretSearchTests {
+struct SecretSearchTests {
     /// How a text may stand within another.
     private enum Wrapping: CaseIterable {
         case percent, escape, unicodeEscape, entity

@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct AnswerShapeTests {
     private let clock = ManualClock()
+}
 
+extension AnswerShapeTests {
     private func response(_ answer: TestConnectorResponse, streamed: Bool = true) async throws -> ApiResponse {
         let url = try #require(URL(string: "http://example.com/"))
         var request = ApiRequest(url: url)

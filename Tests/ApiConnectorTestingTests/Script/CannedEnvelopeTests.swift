@@ -21,7 +21,7 @@ private enum Wrapped: ApiRouter {
 }
 
 /// Canned values and failures, and what does not fit the router's envelope.
-@Suite struct CannedEnvelopeTests {
+struct CannedEnvelopeTests {
     private struct Unwritable: Codable, Sendable {
         var number = Double.nan
     }

@@ -61,7 +61,7 @@ private struct Lopsided: Codable {
     enum Keys: CodingKey { case name, title }
 }
 
-@Suite struct CannedValueTests {
+struct CannedValueTests {
     @Test func aValueIsInTheRoutersEnvelope() async throws {
         let script = Script(for: Wrapped.self, in: .test)
         script.on(.tea).answer(Tea.green).answer(failure: CodedFailure(code: 7, message: "sold out"))

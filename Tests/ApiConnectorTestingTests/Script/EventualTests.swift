@@ -9,7 +9,9 @@ import Testing
 
 /// Waits in test doubles: their length, and their cleanup.
 @Suite(.timeLimit(.minutes(10)))
-struct EventualTests {
+struct EventualTests {}
+
+extension EventualTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(400 * 365 * 86_400)])
     func aVeryLongLimitIsALimit(limit: Duration) async throws {
         let script = Script(for: Shop.self, in: .test)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// The requests that each matcher accepts, in the scenarios of other mocking libraries' tests.
-@Suite struct MatchingTableTests {
+struct MatchingTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let matcher: RequestMatcher
         let request: ApiRequest

@@ -8,7 +8,9 @@ import Testing
 
 /// The parts of a form with files, as a test sees them.
 @Suite(.timeLimit(.minutes(10)))
-struct MultipartMatcherTests {
+struct MultipartMatcherTests {}
+
+extension MultipartMatcherTests {
     private func send(_ body: RequestBody, to script: Script<Shop>) async throws {
         let url = try #require(URL(string: "https://shop.example.com/teas"))
         try await script.connection().send(at: url, method: .post, body: body)

@@ -9,7 +9,9 @@ import Testing
 
 /// The line to paste that a request without an answer comes with: pasted, it answers the request.
 @Suite(.timeLimit(.minutes(10)))
-struct PastedLineTests {
+struct PastedLineTests {}
+
+extension PastedLineTests {
     private func line(answering request: ApiRequest) async throws -> String {
         let script = Script(for: Shop.self, in: .test)
         let error = await #expect(throws: ApiConnectorError.self) {

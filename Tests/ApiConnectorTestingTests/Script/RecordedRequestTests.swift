@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RecordedRequestTests {
+struct RecordedRequestTests {
     private func sent(_ request: ApiRequest) async throws -> RecordedRequest {
         let script = Script(for: Shop.self, in: .test)
         _ = try? await TestConnector(script).response(for: request)

@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptAnswerTests {
     private let script = Script(for: Shop.self, in: .test)
+}
 
+extension ScriptAnswerTests {
     @Test func answersARouteWithAValue() async throws {
         script.on(.tea(id: 1)).answer(Tea.green)
         #expect(try await script.connection().value(Tea.self, at: .tea(id: 1)) == .green)

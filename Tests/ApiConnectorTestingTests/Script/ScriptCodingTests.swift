@@ -40,7 +40,7 @@ private struct Page: Codable, Hashable {
     var pageURL = "/meetings"
 }
 
-@Suite struct ScriptCodingTests {
+struct ScriptCodingTests {
     private let meeting = Meeting()
 
     @Test func aScriptUsesTheCodersOfTheCallingConnection() async throws {

@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SpyTests {
     private let script = Script(for: Shop.self, in: .test)
+}
 
+extension SpyTests {
     @Test func recordsEveryRequestAsSentWithItsOutcome() async throws {
         script.on(.add(.green)).answer(.status(201))
         script.on(.tea(id: 1)).answer(.failure(URLError(.networkConnectionLost))).answer(.status(404))

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(10)))
-struct TestIssueTests {
+struct TestIssueTests {}
+
+extension TestIssueTests {
     @Test func anUnmatchedRequestListsTheThreeNearestAnswersAndDifferences() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)

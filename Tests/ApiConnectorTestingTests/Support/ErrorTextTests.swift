@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Texts that a person sees in a log or a report.
-@Suite struct ErrorTextTests {
+struct ErrorTextTests {
     @Test func anErrorsDescriptionIsAlsoItsLocalizedOne() throws {
         let recording = #expect(throws: FixtureError.self) { try Recording(har: Data("no HAR".utf8)) }
         #expect(recording?.localizedDescription == recording?.description)

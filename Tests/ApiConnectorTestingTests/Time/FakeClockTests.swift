@@ -11,7 +11,9 @@ import Testing
 /// Everything in ApiConnector that waits uses the given clock, and nothing sleeps on another clock.
 ///
 /// Each in its own process, in which Linux tells whether anything has ever slept for real. No time is measured.
-@Suite(.timeLimit(.minutes(10))) struct FakeClockTests {
+@Suite(.timeLimit(.minutes(10))) struct FakeClockTests {}
+
+extension FakeClockTests {
     @Test func checkE_aStalledCallTimesOutWithoutRealTime() async {
         await #expect(processExitsWith: .success) {
             try await Waits.forSilence()

@@ -6,7 +6,9 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(10))) struct BadInputTests {}
+
+extension BadInputTests {
     private static func connection(
         _ wire: Wire,
         to port: Int,

@@ -28,7 +28,7 @@ private enum BackendRouter: ApiRouter {
     }
 }
 
-@Suite struct ApiCallTests {
+struct ApiCallTests {
     private let api = NetworkConnector(
         environment: Place(),
         provider: TestConnector { request in

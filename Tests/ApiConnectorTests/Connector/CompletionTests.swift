@@ -47,7 +47,7 @@ private final class MarkedQueue: SerialExecutor {
     }
 }
 
-@Suite struct CompletionTests {
+struct CompletionTests {
     private typealias Api = NetworkConnector<TestConnector<ClosureResponses>, Enveloped<DataEnvelope<CodedFailure>>>
     private typealias Outcome<Value: Sendable> = Result<Value, ApiConnectorError>
 

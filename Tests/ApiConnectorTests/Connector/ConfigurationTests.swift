@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ConfigurationTests {
+struct ConfigurationTests {
     @Test func changingACopyDoesNotChangeTheOriginal() {
         let clock = ManualClock()
         let original = ConnectionConfiguration()

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Which fields are sent to a URL that a server returned.
-@Suite struct CredentialTests {
+struct CredentialTests {
     private static let credentials: HTTPHeaders = [
         "Authorization": "Bearer hush", "Cookie": "sid=hush", "Proxy-Authorization": "Basic aHVzaA==",
         "X-Api-Key": "hush", "X-Auth-Token": "hush",

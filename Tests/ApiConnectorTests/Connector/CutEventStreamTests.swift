@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Event streams that end before they are complete, and the backend's own errors in them.
-@Suite struct CutEventStreamTests {
+struct CutEventStreamTests {
     private typealias Connection<Envelope: ApiEnvelope> = NetworkConnector<
         TestConnector<ClosureResponses>, Enveloped<Envelope>
     >

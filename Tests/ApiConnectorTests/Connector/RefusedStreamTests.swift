@@ -11,7 +11,9 @@ import Testing
     private let clock = ManualClock()
     private let feed = BodyFeed()
     private let asked = Gate("the request")
+}
 
+extension RefusedStreamTests {
     /// Starts to read a feed's events.
     private func reading(
         type: String,

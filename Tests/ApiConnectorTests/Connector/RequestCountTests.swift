@@ -10,6 +10,10 @@ import Testing
 
 /// A call asks the router and encodes the body once for each request that it sends.
 @Suite(.timeLimit(.minutes(10))) struct RequestCountTests {
+    private let counts = Counts()
+}
+
+extension RequestCountTests {
     /// Counts what a call asks of the router.
     private final class Counts: Sendable {
         private let counts = Locked((methods: 0, encodings: 0))
@@ -43,8 +47,6 @@ import Testing
             return isRead ? .get : .put
         }
     }
-
-    private let counts = Counts()
 
     private var api: NetworkConnector<AnyProvider, CountedRoute> {
         let server = TestConnector { _ in .json([1]) }

@@ -45,7 +45,7 @@ private struct ShopConnection<Provider: DataRequestType>: ApiConnectionType {
     var url: URL { api.url(at: .teas) }
 }
 
-@Suite @MainActor struct StoredConnectionTests {
+@MainActor struct StoredConnectionTests {
     private let provider = TestConnector { _ in .json(["green", "black"]) }
 
     @Test func aViewModelStoresAnyConnectionOfItsRouter() async throws {

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The `Accept` field of a stream or a download, if the default field has another value.
-@Suite struct StreamAcceptTests {
+struct StreamAcceptTests {
     private static let json = "application/vnd.github+json"
 
     /// A connection with a default `Accept` field, whose server records the requested types.

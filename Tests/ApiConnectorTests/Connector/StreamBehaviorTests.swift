@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Rules of every stream, over both transports and with canned responses.
-@Suite struct StreamBehaviorTests {
+struct StreamBehaviorTests {
     private typealias Answer = SteppedServer.Answer
 
     private let route = Endpoint<ApiPath>("/stream")

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct StringCallTests {
+struct StringCallTests {
     private func api(_ type: String?, _ body: Data) -> NetworkConnector<
         TestConnector<ClosureResponses>, Endpoint<ApiPath>
     > {

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 /// Where a call's time limits come from: `nil` is a limit that is not set.
-@Suite(.timeLimit(.minutes(10))) struct TimeoutPrecedenceTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutPrecedenceTests {}
+
+extension TimeoutPrecedenceTests {
     private static let connection = Timeouts(attempt: .seconds(3), stall: .seconds(2), overall: .seconds(9))
 
     /// The timeouts of a call, those of its connection, and those that a provider gets.

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ValueStreamTests {
+struct ValueStreamTests {
     private func values(_ stream: ResponseStream<Int>) async throws(ApiConnectorError) -> [Int] {
         var values: [Int] = []
         for try await value in stream { values.append(value) }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The text of a decoding error names the cause.
-@Suite struct DecodingAdviceTests {
+struct DecodingAdviceTests {
     private struct Post: Codable, Sendable {
         var createdAt: String
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The advice in the texts of errors.
-@Suite struct ErrorTextTests {
+struct ErrorTextTests {
     @Test func anEarlierAttemptWhoseBodyBrokeIsNotListedWithItsStatus() throws {
         var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/posts")))
         let broken = ApiConnectorError(

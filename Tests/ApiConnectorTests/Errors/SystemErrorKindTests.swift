@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// The kinds of the errors of a system's network code.
-@Suite struct SystemErrorKindTests {
+struct SystemErrorKindTests {
     private static let sockets: [(code: Int32, kind: ApiConnectorError.Kind)] = [
         (ECONNABORTED, .connectionLost), (ECONNRESET, .connectionLost), (ENOTCONN, .connectionLost),
         (EPIPE, .connectionLost), (ECONNREFUSED, .cannotConnect), (EHOSTUNREACH, .cannotConnect),

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The advice in an error's text when a connection cannot be opened.
-@Suite struct TransportAdviceTests {
+struct TransportAdviceTests {
     @Test(arguments: Wire.sockets)
     func tlsToAPortWithoutItNamesTheScheme(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in

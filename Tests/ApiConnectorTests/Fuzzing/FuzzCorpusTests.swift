@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// The inputs that `Scripts/fuzz` has found, and its initial inputs.
-@Suite struct FuzzCorpusTests {
+struct FuzzCorpusTests {
     private static let corpus = URL(filePath: #filePath).appending(path: "../../../Fuzzing/Corpus").standardizedFileURL
 
     private static func inputs(of target: FuzzTarget) throws -> [URL] {

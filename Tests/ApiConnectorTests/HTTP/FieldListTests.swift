@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct FieldListTests {
+struct FieldListTests {
     @Test func theElementsOfAllFieldsAreOneListWithoutEmptyOnes() {
         var headers: HTTPHeaders = ["X-List": "a, b ,,\"c, \\\"d\" , "]
         headers.append("x-list", "e")

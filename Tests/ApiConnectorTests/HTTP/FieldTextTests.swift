@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Small parts of field values.
-@Suite struct FieldTextTests {
+struct FieldTextTests {
     @Test(
         arguments: [
             ("0", 0), ("007", 7), ("2147483647", 2_147_483_647), ("2147483649", HTTPSeconds.greatest),

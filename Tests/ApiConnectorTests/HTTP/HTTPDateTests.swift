@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct HTTPDateTests {
+struct HTTPDateTests {
     private static let now = Date(timeIntervalSince1970: 1_767_225_600)
 
     /// Doubles, because an `Int` has 32 bits on watch devices.

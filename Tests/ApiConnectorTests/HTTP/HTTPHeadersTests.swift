@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct HTTPHeadersTests {
+struct HTTPHeadersTests {
     /// The fields one line each, with nothing redacted.
     private func lines(_ headers: HTTPHeaders) -> [String] {
         headers.map { "\($0.name): \($0.value)" }

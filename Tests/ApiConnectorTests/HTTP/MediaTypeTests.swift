@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct MediaTypeTests {
+struct MediaTypeTests {
     @Test(arguments: [
         ("application/json", "application/json"),
         ("Application/JSON", "application/json"),

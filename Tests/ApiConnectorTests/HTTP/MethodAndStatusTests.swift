@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct MethodAndStatusTests {
+struct MethodAndStatusTests {
     @Test(arguments: [
         (HTTPMethod.get, "GET", true, true), (.head, "HEAD", true, true), (.options, "OPTIONS", true, true),
         (.trace, "TRACE", true, true), (.query, "QUERY", true, true), (.put, "PUT", false, true),

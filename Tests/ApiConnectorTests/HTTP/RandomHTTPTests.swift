@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RandomHTTPTests {
+struct RandomHTTPTests {
     @Test func parsesEveryMediaTypeThatItWrites() {
         var texts = HostileText(.printed())
         var failures: [String] = []

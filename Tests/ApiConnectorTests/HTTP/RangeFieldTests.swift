@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct RangeFieldTests {
+struct RangeFieldTests {
     @Test(
         arguments: [
             ("bytes 0-0/1", 0..<1, 1), ("bytes 0-99/1000", 0..<100, 1000), ("bytes 900-999/1000", 900..<1000, 1000),

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RequestHeaderTests {
+struct RequestHeaderTests {
     /// A connection that answers with the header fields that reached it, one line each.
     private func connection(
         place: HTTPHeaders = HTTPHeaders(),

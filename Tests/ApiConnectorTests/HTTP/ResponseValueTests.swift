@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ResponseValueTests {
+struct ResponseValueTests {
     struct Comment: Codable, Equatable {
         let author: String
         let likes: Int

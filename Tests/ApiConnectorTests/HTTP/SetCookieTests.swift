@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// `Set-Cookie` fields that Foundation joined by commas, taken apart (RFC 6265, section 3).
-@Suite struct SetCookieTests {
+struct SetCookieTests {
     @Test(arguments: [
         ["a=1"], ["a="], ["a=1", "b=2"], ["a=1; Path=/", "b=2; Path=/x"], ["a=", "b="], ["a=1", "a=2", "a=3"],
         ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT"],

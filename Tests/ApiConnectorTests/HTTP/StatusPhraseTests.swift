@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct StatusPhraseTests {
+struct StatusPhraseTests {
     @Test func thePhrasesMatchTheRegistry() {
         let known = (0..<1000).map { HTTPStatus(rawValue: $0).description }.filter { $0.contains(" ") }
         #expect(

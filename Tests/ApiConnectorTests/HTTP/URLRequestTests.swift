@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct URLRequestTests {
+struct URLRequestTests {
     private func url(_ text: String = "http://h:80/me?a=b%2Bc") throws -> URL {
         try #require(URL(string: text))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// The entity tag or the date that a server gives to a version of a resource.
-@Suite struct ValidatorTests {
+struct ValidatorTests {
     @Test(
         arguments: [
             (#""v1""#, true), (#""""#, true), (#"W/"v1""#, false), (#"W/"""#, false), ("\"!#~\u{E9}\"", true),

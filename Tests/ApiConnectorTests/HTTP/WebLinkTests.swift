@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct WebLinkTests {
+struct WebLinkTests {
     private static let base = "http://api.example.com/a/b?c=1#d"
 
     /// Each link as a line: relations, target, attributes, and the context where it is not the response.

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// JSON of any depth decodes in linear time, or fails with a clear error.
-@Suite struct DeepJSONTests {
+struct DeepJSONTests {
     private struct Model: Decodable, Equatable {
         let id: Int
         let extraParts: [String: JSONValue]

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct JSONNumberTests {
+struct JSONNumberTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let json: String
         let text: String

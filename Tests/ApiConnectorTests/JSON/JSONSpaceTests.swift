@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct JSONSpaceTests {
+struct JSONSpaceTests {
     @Test func onlySpaceTabAndLineBreaksAreWhitespace() throws {
         for byte in UInt8.min...UInt8.max {
             let space = Data([byte])

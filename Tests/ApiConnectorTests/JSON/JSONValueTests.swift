@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct JSONValueTests {
+struct JSONValueTests {
     private static let sample: JSONValue = [
         "name": "Rex", "legs": 4, "weight": 7.5, "isGood": true, "owner": nil,
         "tags": ["small", ["deep": [1, 2]]], "description": "a pug", "id": 18_446_744_073_709_551_615,

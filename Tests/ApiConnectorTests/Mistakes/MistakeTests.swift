@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// 32 mistakes of newcomers, each with the text of the compiler or the library.
-@Suite struct MistakeTests {
+struct MistakeTests {
     /// The library's text for a mistake that compiles.
     @Test(arguments: Mistake.requests + Mistake.responses + Mistake.tests)
     func theLibraryNamesTheFix(_ mistake: Mistake) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct TransferProgressTests {
+struct TransferProgressTests {
     @Test(
         arguments: [
             (TransferProgress(byteCount: 1, totalByteCount: 4, bytesPerSecond: 2), 0.25, Duration.milliseconds(1500)),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct UploadProgressTests {
+struct UploadProgressTests {
     private func upload(_ body: RequestBody) -> Endpoint<ApiPath> {
         var endpoint = Endpoint<ApiPath>(path: "/", method: .put)
         endpoint.body = body

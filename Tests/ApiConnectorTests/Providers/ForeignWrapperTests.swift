@@ -17,7 +17,7 @@ private enum Depth: RequestValueKey {
 }
 
 /// A wrapper in another module: this file imports only public API.
-@Suite struct ForeignWrapperTests {
+struct ForeignWrapperTests {
     private static let url = URL(string: "http://api.example.com/x")
 
     private func api(

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// A field named `value` is secret after a field that says so, and only the first one.
-@Suite struct AnnouncedValueTests {
+struct AnnouncedValueTests {
     @Test(arguments: [
         (#"{"name":"password","value":"abc"}"#, #"{"name":"password","value":"REDACTED"}"#),
         (#"{"name":"tea","value":"green"}"#, #"{"name":"tea","value":"green"}"#),

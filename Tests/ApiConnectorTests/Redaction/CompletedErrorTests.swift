@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Errors that were made before their request was known.
-@Suite struct CompletedErrorTests {
+struct CompletedErrorTests {
     @Test func theRequestsSecretsAreRedactedInEveryPartOfTheError() throws {
         let url = try #require(URL(string: "http://h/zebra-kiwi-42"))
         let head = ResponseHead(status: 403, headers: ["X-Note": "for zebra-kiwi-42"], url: url)

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Secrets in texts that end early, or that contain other texts.
-@Suite struct CutOffValueTests {
+struct CutOffValueTests {
     @Test func aMultipartValueWithoutItsBoundaryIsReplacedToTheEnd() {
         let head = "--X\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
         #expect(Redactor.standard.redact(body: head + "abc def\r\nghi") == head + Redactor.replacement)

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// The redactor that a request makes, which also knows the values of the request's secrets.
-@Suite struct KnownValueTests {
+struct KnownValueTests {
     private func request(_ token: String) throws -> ApiRequest {
         ApiRequest(
             url: try #require(URL(string: "http://h/a")),

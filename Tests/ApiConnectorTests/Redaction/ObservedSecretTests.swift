@@ -8,7 +8,7 @@ import Testing
 
 /// A secret in a credential, a header field, a query item or a JSON field of a call that is observed outside and inside
 /// of what authenticates it; nothing that an observer can read holds it.
-@Suite struct ObservedSecretTests {
+struct ObservedSecretTests {
     private static let credentials: [(name: String, make: @Sendable (String) -> ApiCredential)] = [
         ("bearer", { .bearer($0) }),
         ("basic", { .basic(user: "ada", password: $0) }),

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A secret is in one place of a request and of the response; no text of the library contains it.
-@Suite struct PlantedSecretTests {
+struct PlantedSecretTests {
     static let headerNames = [
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token",
         "X-Csrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Access-Token", "X-Session-Id", "X-Client-Secret",
@@ -143,7 +143,7 @@ extension ApiRequest {
 }
 
 /// `print` and `dump` of the values themselves show no secret.
-@Suite struct PrintedValueTests {
+struct PrintedValueTests {
     private static let request: ApiRequest = {
         let url = URL(string: "http://user:hush@h/?token=hush&page=2") ?? URL(fileURLWithPath: "/")
         return ApiRequest(url: url, headers: ["Authorization": "Bearer hush"], body: .text("password=hush"))

@@ -8,7 +8,7 @@ import Testing
 
 /// The server quotes a secret that the request itself carried, where no name tells that it is one; no text of the
 /// library shows it.
-@Suite struct QuotedSecretTests {
+struct QuotedSecretTests {
     private static let secret = "sk-live-9f/\"Q+7 zqk\\Omega"
 
     /// Where the request carries the secret.

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Random surroundings: nothing traps, and a field that stands whole in them is found.
-@Suite struct RedactorFuzzTests {
+struct RedactorFuzzTests {
     /// 5,000 in release, 100 in debug; the texts that must be read in linear time are a hundred times as long.
     private static let runCount = SplitMix64.caseCount / 20
 

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RedactorTests {
+struct RedactorTests {
     private let redactor = Redactor.standard
 
     @Test(arguments: [

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Where secrets are, for a caller that replaces them.
-@Suite struct SecretPlaceTests {
+struct SecretPlaceTests {
     /// The text with `redact`'s placeholder in each place.
     private func replaced(_ text: String, _ places: [Redactor.SecretPlace]) -> String {
         var bytes = Array(text.utf8)

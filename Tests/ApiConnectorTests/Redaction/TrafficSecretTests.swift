@@ -10,7 +10,7 @@ import Testing
 /// No text contains a secret of a call that waits for a limit, is sent twice, fails over or meets an open circuit.
 ///
 /// The secret is in a header field, a query item, a JSON field, a cookie or the user info.
-@Suite struct TrafficSecretTests {
+struct TrafficSecretTests {
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])
 

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// A wrapper sees each hop of a call, but the fields that it sets go only to the connection's own origin.
-@Suite struct WithheldCredentialTests {
+struct WithheldCredentialTests {
     /// The place where a user's wrapper puts a secret in every request.
     enum Wrapping: CaseIterable {
         case authorization, cookie, proxyAuthorization, apiKey, queryItem, userInfo, allAtOnce

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Header fields that contradict the body or the URL.
-@Suite struct ConflictingFieldTests {
+struct ConflictingFieldTests {
     private func refusal(_ headers: HTTPHeaders, _ body: RequestBody) throws -> ApiConnectorError {
         let route = Endpoint(path: "/me", method: .post, headers: headers, body: body)
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 #if os(macOS) || os(Linux)
-@Suite struct CurlCommandTests {
+struct CurlCommandTests {
     private static let awkward = [
         "plain", "", " ", "it's", "''", "\"quoted\"", "$HOME", "$(id)", "`id`", "a!b", "!!", "back\\slash", "\\n",
         "%s%d%%",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct FileChunksTests {
+struct FileChunksTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

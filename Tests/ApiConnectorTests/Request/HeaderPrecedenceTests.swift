@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Foundation
 import Testing
 
-@Suite struct HeaderPrecedenceTests {
+struct HeaderPrecedenceTests {
     @Test func callOverridesConnectionRouteAndEnvironment() async throws {
         let seen = EventLog<[String?]>()
         let names: [HTTPHeaders.Name] = ["X-1", "X-2", "X-3", "X-4"]

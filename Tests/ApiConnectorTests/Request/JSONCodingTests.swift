@@ -66,7 +66,7 @@ private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<Clo
     )
 }
 
-@Suite struct JSONCodingTests {
+struct JSONCodingTests {
     struct Style: Sendable, CustomTestStringConvertible {
         let name: String
         let dates: JSONCoding.DateStyle

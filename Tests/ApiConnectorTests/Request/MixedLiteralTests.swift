@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Literals whose values have different types.
-@Suite struct MixedLiteralTests {
+struct MixedLiteralTests {
     @Test func makeABody() throws {
         let body = RequestBody.json(["id": 1, "name": "tea", "tags": [1, "a", nil], "hot": true])
         let request = try Endpoint(path: "/", method: .post, body: body).request()

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RequestBodyStreamTests {
+struct RequestBodyStreamTests {
     private static func chunks(_ texts: [String]) -> AsyncStream<Data> {
         AsyncStream { continuation in
             for text in texts { continuation.yield(Data(text.utf8)) }

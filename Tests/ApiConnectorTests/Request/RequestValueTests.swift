@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// The values and the ID that a request carries through its providers.
-@Suite struct RequestValueTests {
+struct RequestValueTests {
     private enum Tenant: RequestValueKey {
         static let defaultValue = "none"
     }

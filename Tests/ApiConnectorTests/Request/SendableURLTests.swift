@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Which URLs a transport may send, whether they are read off their text or asked for their parts.
-@Suite struct SendableURLTests {
+struct SendableURLTests {
     private func refusal(of url: URL) -> String? {
         do throws(ApiConnectorError) {
             try ApiRequest(url: url).checkSendable()

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A large body does not keep its call beyond the deadline or a cancellation, however long it takes to decode.
-@Suite struct DecodingLimitTests {
+struct DecodingLimitTests {
     /// Does something in the middle of its decoding.
     private struct Model: Decodable {
         init(from decoder: any Decoder) throws {

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct EnvelopeTests {
+struct EnvelopeTests {
     private typealias Coded = DataEnvelope<CodedFailure>
     private typealias Resources = JSONAPIEnvelope<JSONAPIError>
 

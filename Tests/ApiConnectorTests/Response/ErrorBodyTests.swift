@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// How much of a body an error shows.
-@Suite struct ErrorBodyTests {
+struct ErrorBodyTests {
     private func failure<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ body: String,

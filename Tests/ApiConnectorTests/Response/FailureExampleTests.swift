@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Bodies of the forms that RFC 9457 and JSON:API 1.1 show, through a connection.
-@Suite struct FailureExampleTests {
+struct FailureExampleTests {
     struct ProblemRow: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let body: String

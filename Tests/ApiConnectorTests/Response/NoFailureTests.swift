@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct NoFailureTests {
+struct NoFailureTests {
     @Test(arguments: ["null", "{}", #""down""#])
     func nothingDecodesAsAFailureOfARouterThatNamesNone(_ json: String) {
         #expect {

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct OutcomeTests {
+struct OutcomeTests {
     /// An outcome in words.
     private func words<Failure: Sendable>(_ outcome: ApiOutcome<Item, Failure>) -> String {
         switch outcome {

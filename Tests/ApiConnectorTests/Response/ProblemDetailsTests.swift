@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ProblemDetailsTests {
+struct ProblemDetailsTests {
     private static let text = """
         {"type":"https://example.com/out-of-credit","title":"Out of credit","status":403,\
         "detail":"It costs 50","instance":"/msgs/1"}

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTesting
 
-@Suite struct ResponseBodyTests {
+struct ResponseBodyTests {
     private func chunks(_ texts: [String]) -> ResponseBody {
         ResponseBody(
             chunks: AsyncStream { continuation in

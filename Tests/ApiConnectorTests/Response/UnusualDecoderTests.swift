@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Values that are nested deeply, or are no numbers, and a decoder other than the usual one.
-@Suite struct UnusualDecoderTests {
+struct UnusualDecoderTests {
     private static let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
 
     private final class OwnDecoder: JSONDecoder, @unchecked Sendable {}

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ValidationTests {
+struct ValidationTests {
     private func connection(
         _ status: Int,
         type: String = "application/json",

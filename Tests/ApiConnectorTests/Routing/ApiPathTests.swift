@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct ApiPathTests {
+struct ApiPathTests {
     enum Sort: String {
         case newest = "new/est"
     }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ApiQueryTests {
+struct ApiQueryTests {
     enum Search: ApiRouter {
         typealias EnvironmentType = Environment
 

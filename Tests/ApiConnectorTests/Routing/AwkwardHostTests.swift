@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct AwkwardHostTests {
+struct AwkwardHostTests {
     static let plain: [AwkwardText<String>] = [
         .init("api.example.com", "http://api.example.com:80/me", "a name"),
         .init("API.Example.com", "http://API.Example.com:80/me", "capitals stay"),

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct AwkwardTextTests {
+struct AwkwardTextTests {
     @Test(arguments: AwkwardText.pathValues)
     func keepsAValueWithinItsSegment(_ row: AwkwardText<String>) {
         #expect(Endpoint("/v/\(row.input)/end").text() == row.url)

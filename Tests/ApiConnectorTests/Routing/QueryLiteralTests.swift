@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct QueryLiteralTests {
+struct QueryLiteralTests {
     @Test func aQueryIsWrittenAsItemsOrAsNamesAndValues() {
         let items: ApiQuery = [URLQueryItem(name: "a", value: "1"), URLQueryItem(name: "a", value: nil)]
         #expect(items.items == [URLQueryItem(name: "a", value: "1"), URLQueryItem(name: "a", value: nil)])

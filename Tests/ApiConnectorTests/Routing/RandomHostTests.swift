@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RandomHostTests {
+struct RandomHostTests {
     private static let name = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._".utf8)
 
     /// Why the URL names another host than the environment does, or another path; nil where it does not.

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RandomURLTests {
+struct RandomURLTests {
     /// The segments that a path should have.
     private static func segments(of text: String) -> [[UInt8]] {
         guard !text.isEmpty else { return [] }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RefusedRouteTests {
+struct RefusedRouteTests {
     enum Router: ApiRouter {
         typealias EnvironmentType = Place
 

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RouteDefaultsTests {
+struct RouteDefaultsTests {
     enum Named: String, ApiEnvironment {
         case localhost
         case production = "api.example.com"

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RouteNameTests {
+struct RouteNameTests {
     enum Blog: ApiRouter {
         typealias EnvironmentType = Place
         case post(author: String, slug: String)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Properties of a router that have another type than the protocol's default.
-@Suite struct RouterPropertyTests {
+struct RouterPropertyTests {
     /// As a Moya target may be written.
     private struct Target: ApiRouter {
         typealias EnvironmentType = Place

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Requests that are hardly meant as they are.
-@Suite struct SilentSendTests {
+struct SilentSendTests {
     private func refusal(_ path: ApiPath) -> ApiConnectorError? {
         #expect(throws: ApiConnectorError.self) { try Endpoint(path: path).request() }
     }

@@ -48,7 +48,7 @@ private struct Api: Sendable {
     }
 }
 
-@Suite struct Seed000SeedingTests {
+struct Seed000SeedingTests {
     private let script = Script(for: UserEndpoint.self, in: Place())
 
     @Test func theProgramAnswersFromTheTestsSeed() async throws {

@@ -70,7 +70,7 @@ private struct Api<Provider: DataRequestType>: ApiConnectionType {
     }
 }
 
-@Suite struct Seed000Tests {
+struct Seed000Tests {
     private static func answer(_ request: SeenRequest) -> LoopbackResponse {
         guard request.target == "/user/7" else {
             return .json(#"{"error":{"code":404,"message":"no such user"}}"#)

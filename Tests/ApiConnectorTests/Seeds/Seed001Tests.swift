@@ -54,7 +54,7 @@ private enum LoginRouter: String, ApiRouter {
     var body: RequestBody { .json(["username": "ann", "password": "x"]) }
 }
 
-@Suite struct Seed001Tests {
+struct Seed001Tests {
     private func login(
         _ name: String,
         _ session: URLSession

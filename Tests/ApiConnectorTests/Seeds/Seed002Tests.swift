@@ -67,7 +67,7 @@ private struct BrokenPugs: ResponseProvider {
     func response(for request: ApiRequest) async throws -> TestConnectorResponse { .status(500) }
 }
 
-@Suite struct Seed002Tests {
+struct Seed002Tests {
     private func state(_ list: PugList<some DataRequestType>) async -> ScreenState {
         await list.refresh()
         return await list.state

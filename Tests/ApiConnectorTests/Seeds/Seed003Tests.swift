@@ -82,7 +82,7 @@ private struct FailingOrders: ResponseProvider {
     }
 }
 
-@Suite struct Seed003Tests {
+struct Seed003Tests {
     @Test func aSpySeesDestinationAndPayload() async throws {
         let spy = SpyingProvider()
         _ = await OrderService(spy).create(.sample)

@@ -35,7 +35,7 @@ extension ApiConnection where Provider: DefaultDataRequestType {
 private typealias Connection = ApiConnection<SystemProvider>
 private typealias TestConnection<Responses: ResponseProvider> = ApiConnection<TestConnector<Responses>>
 
-@Suite struct Seed004Tests {
+struct Seed004Tests {
     @Test func printsTheURLOfTheReadme() {
         #expect(Router.me.url(for: .test).absoluteString == "http://mytestserver.com:80/me")
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A format of a format.
-@Suite struct CombinedFormatTests {
+struct CombinedFormatTests {
     private typealias Outcome = Result<Int, ApiConnectorError>
 
     private static let lines = [Data("1\n\"two\"\n3\n".utf8)]

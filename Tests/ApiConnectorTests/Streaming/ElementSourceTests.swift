@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnector
 
 /// The one reader of a streamed response.
-@Suite(.timeLimit(.minutes(10))) struct ElementSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct ElementSourceTests {}
+
+extension ElementSourceTests {
     @Test func everyOtherReaderFailsAndTheFirstLosesNothing() async throws {
         let entered = Gate()
         let opened = Gate()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct FormatPolicyTests {
+struct FormatPolicyTests {
     @Test func aFormatOfAFormatIsResumedAsItsOwn() {
         let format = StreamFormat<Int>.jsonLines.resuming(RetryPolicy(maximumAttemptCount: 5))
         #expect(StreamFormat<Result<Int, ApiConnectorError>>.results(format).resumePolicy?.maximumAttemptCount == 5)

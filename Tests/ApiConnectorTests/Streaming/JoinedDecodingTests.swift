@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Elements of an array that arrive together are decoded together, with the same result as one by one.
-@Suite struct JoinedDecodingTests {
+struct JoinedDecodingTests {
     private struct Row: Codable, Equatable, Sendable {
         var name: String
         var note: String?

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RecordFormatTests {
+struct RecordFormatTests {
     private struct Row: Codable, Equatable, Sendable {
         var name: String
         var numbers: [Int]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct RecordSplitterTests {
+struct RecordSplitterTests {
     /// Everything that comes out of a splitter, and what it fails with.
     private func records<Finder: RecordFinder>(
         _ finder: Finder,

@@ -11,7 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ResumeErrorTests {
     private let host = EventHost()
     private let recorder = EventRecorder()
+}
 
+extension ResumeErrorTests {
     private func connection(
         _ answers: [TestConnectorResponse]
     ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {

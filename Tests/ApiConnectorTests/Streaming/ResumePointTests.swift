@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct ResumePointTests {
+struct ResumePointTests {
     @Test(arguments: [
         ("", nil), ("7", nil), (String(repeating: "a", count: 4096), nil),
         (String(repeating: "a", count: 5 << 20), "the ID of the last event is longer than 4096 bytes"),

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// How long a stream of events waits before it is resumed, and how often it is.
-@Suite struct ResumeWaitTests {
+struct ResumeWaitTests {
     private let host = EventHost()
 
     @Test(arguments: Wire.sockets)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Which streams of events resume after an end or a lost connection, and which do not.
-@Suite struct ResumedEventTests {
+struct ResumedEventTests {
     private let host = EventHost()
 
     @Test(arguments: Wire.sockets)

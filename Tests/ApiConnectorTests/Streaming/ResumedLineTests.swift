@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// NDJSON that breaks off and is resumed by `Range`.
-@Suite struct ResumedLineTests {
+struct ResumedLineTests {
     private let host = LineHost()
 
     @Test(arguments: Wire.sockets)

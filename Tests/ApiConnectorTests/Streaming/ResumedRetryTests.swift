@@ -8,15 +8,17 @@ import Testing
 
 /// A stream that is resumed is a retry: one policy, one back-off, one budget, one history.
 @Suite(.timeLimit(.minutes(10))) struct ResumedRetryTests {
+    private let host = EventHost()
+    private let seen = EventLog<String>()
+    private let recorder = EventRecorder()
+}
+
+extension ResumedRetryTests {
     private enum Answer: Sendable {
         case events(String)
         case status(HTTPStatus, HTTPHeaders = HTTPHeaders())
         case lost
     }
-
-    private let host = EventHost()
-    private let seen = EventLog<String>()
-    private let recorder = EventRecorder()
 
     /// A server that answers so, the last answer again and again.
     private func server(_ answers: Answer...) -> TestConnector<ClosureResponses> {

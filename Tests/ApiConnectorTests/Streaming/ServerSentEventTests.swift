@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct ServerSentEventTests {
+struct ServerSentEventTests {
     private typealias Row = (String, [ServerSentEvent])
 
     private static func event(_ data: String, _ type: String = "message", id: String = "") -> ServerSentEvent {

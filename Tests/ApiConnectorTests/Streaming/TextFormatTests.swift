@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct TextFormatTests {
+struct TextFormatTests {
     @Test(
         arguments: [("", []), ("a", ["a"]), ("a\r\n\né\r", ["a", "", "é"]), ("\u{FEFF}a\n", ["a"])]
             as [(String, [String])]

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// NDJSON that breaks off and cannot be resumed, and what the error says of it.
-@Suite struct UnresumableLineTests {
+struct UnresumableLineTests {
     private let host = LineHost()
 
     @Test func isNotResumedUnlessEnabled() async throws {

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 /// Actions that a time source runs at a given time.
-@Suite(.timeLimit(.minutes(10))) struct ScheduledActionTests {
+@Suite(.timeLimit(.minutes(10))) struct ScheduledActionTests {}
+
+extension ScheduledActionTests {
     @Test func runsAtItsTime() async throws {
         let clock = ManualClock()
         let ran = EventLog<Int>()

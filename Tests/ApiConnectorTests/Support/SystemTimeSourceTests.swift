@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 /// The machine's own clocks, where a test need not wait for them.
-@Suite(.timeLimit(.minutes(10))) struct SystemTimeSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct SystemTimeSourceTests {}
+
+extension SystemTimeSourceTests {
     @Test(arguments: [.seconds(Int64.max), .seconds(Int64.max - 1)] as [Duration])
     func aSleepForEverDoesNotTrap(_ end: Duration) async throws {
         let begins = Gate("the sleeper")

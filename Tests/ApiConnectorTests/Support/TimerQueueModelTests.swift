@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnector
 
 /// The queue against a dictionary of due times.
-@Suite(.timeLimit(.minutes(10))) struct TimerQueueModelTests {
+@Suite(.timeLimit(.minutes(10))) struct TimerQueueModelTests {}
+
+extension TimerQueueModelTests {
     @Test func runsEachDueActionOnce() async throws {
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }

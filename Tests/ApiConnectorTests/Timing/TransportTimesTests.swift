@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The times of an exchange, and the places that have them.
-@Suite struct TransportTimesTests {
+struct TransportTimesTests {
     private typealias Route = Endpoint<ApiPath>
 
     @Test func theLongestPhaseIsNamedInASentence() {

@@ -8,7 +8,9 @@ import ApiConnectorTraffic
 import Testing
 
 /// The recommended order, by what can be seen of it.
-@Suite(.timeLimit(.minutes(10))) struct StandardTests {
+@Suite(.timeLimit(.minutes(10))) struct StandardTests {}
+
+extension StandardTests {
     /// Three attempts and no wait between them.
     private static let policy = RetryPolicy(maximumAttemptCount: 3, budget: .unlimited, random: { 0 })
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct PublicKeyPinTests {
+struct PublicKeyPinTests {
     @Test(arguments: ["", "sha256//", "AAAA", "not base64"]) func acceptsOnlyAHash(_ text: String) {
         #expect(PublicKeyPin(sha256: text) == nil)
     }

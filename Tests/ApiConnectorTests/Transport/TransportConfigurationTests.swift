@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// One configuration for both transports.
-@Suite struct TransportConfigurationTests {
+struct TransportConfigurationTests {
     static let makers: [@Sendable (TransportConfiguration) -> AnyProvider] = [
         { AnyProvider(SystemProvider(configuration: $0)) }, { AnyProvider(URLSessionProvider(configuration: $0)) },
     ]

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct URLSessionProviderTests {
+struct URLSessionProviderTests {
     @Test func keepsThePromisesOfATransport() async {
         let target = ConformanceTarget.transport {
             let configuration = URLSessionConfiguration.ephemeral

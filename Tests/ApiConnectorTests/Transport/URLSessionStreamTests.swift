@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct URLSessionStreamTests {
+struct URLSessionStreamTests {
     private func streamed(_ url: URL) -> ApiRequest {
         var request = ApiRequest(url: url)
         request.delivery = .streamed

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct UserAgentTests {
+struct UserAgentTests {
     @Test(arguments: Wire.sockets)
     func namesTheLibraryUnlessTheRequestNamesAnother(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { _ in LoopbackResponse(status: 204) }

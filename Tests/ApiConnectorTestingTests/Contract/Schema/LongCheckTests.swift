@@ -9,7 +9,9 @@ import Testing
 
 /// Tests of checks with many steps or many levels.
 @Suite(.timeLimit(.minutes(10)))
-struct LongCheckTests {
+struct LongCheckTests {}
+
+extension LongCheckTests {
     /// A schema with 100 levels, each of which applies the next one twice.
     private func doubling(_ keyword: String) -> String {
         let levels = (0..<100).map { level in

@@ -138,7 +138,9 @@ func violations(
 }
 
 @Suite(.timeLimit(.minutes(10)))
-struct SchemaCheckerTests {
+struct SchemaCheckerTests {}
+
+extension SchemaCheckerTests {
     @Test(arguments: KeywordCase.all)
     func aKeywordAcceptsAndRefuses(_ keyword: KeywordCase) throws {
         for value in keyword.accepted {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct PageTests {
+struct PageTests {
     private struct Listing: Codable, Equatable, Sendable {
         var items: [Int]
         var cursor: String?

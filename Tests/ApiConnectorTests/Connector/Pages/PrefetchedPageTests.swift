@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Pages whose server holds its responses, so that a test sees the concurrent requests.
-@Suite struct PrefetchedPageTests {
+struct PrefetchedPageTests {
     private typealias Route = Endpoint<ApiPath>
 
     /// Answers the first page, and holds the second until it is left, or sends it when a gate opens.

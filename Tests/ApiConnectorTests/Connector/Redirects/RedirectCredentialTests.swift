@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Which credentials a redirect sends to its new address.
-@Suite struct RedirectCredentialTests {
+struct RedirectCredentialTests {
     private static let headers: HTTPHeaders = [
         "Authorization": "Bearer hush", "Cookie": "sid=hush", "Proxy-Authorization": "Basic aHVzaA==",
         "X-Api-Key": "hush", "X-Plain": "1",

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RedirectPolicyTests {
+struct RedirectPolicyTests {
     private static let there = Data("there".utf8)
 
     @Test(arguments: Wire.allCases)

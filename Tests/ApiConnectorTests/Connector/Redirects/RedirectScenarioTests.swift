@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Which fields a redirect keeps: the scenarios that OkHttp and browsers are tested with.
-@Suite struct RedirectScenarioTests {
+struct RedirectScenarioTests {
     private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key"]
     private static let ofTheBody = [
         "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Digest", "Repr-Digest",

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RedirectTests {
+struct RedirectTests {
     private static let there = Data("there".utf8)
 
     /// RFC 9110, section 15.4, and what browsers make of a POST.

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// RFC 3986, section 5.4: references resolved against `http://a/b/c/d;p?q`.
-@Suite struct RelativeLocationTests {
+struct RelativeLocationTests {
     private static let normal: [(String, String)] = [
         ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
         ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("g#s", "http://a/b/c/g#s"),

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// An archive keeps the last exchanges for a limited time, and no secret leaves it.
-@Suite struct ExchangeArchiveTests {
+struct ExchangeArchiveTests {
     private let clock = ManualClock()
 
     private func request(_ path: String = "/tea", body: RequestBody = .empty) -> ApiRequest {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The files of an archive and of the recorder are valid against the schema of HAR 1.2.
-@Suite struct HARSchemaTests {
+struct HARSchemaTests {
     private static let url = URL(string: "http://localhost/tea?kind=green") ?? URL(filePath: "/")
 
     /// Requests and responses of all kinds: forms, cookies, bytes that are no text, failures, streams, redirects.

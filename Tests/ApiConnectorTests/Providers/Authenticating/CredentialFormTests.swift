@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// How a credential is in a request.
-@Suite struct CredentialFormTests {
+struct CredentialFormTests {
     private func sent(
         _ credential: ApiCredential,
         _ request: ApiRequest? = nil

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Which hosts get a credential.
-@Suite struct CredentialScopeTests {
+struct CredentialScopeTests {
     /// Whether a call at a URL carries the credential.
     private func isShown(at text: String, _ scope: CredentialScope) async throws -> Bool {
         let url = try #require(URL(string: text))

@@ -9,7 +9,9 @@ import Testing
 
 /// Refreshable credentials against a model, over random interleavings of calls, answers, refreshes that end well or
 /// not, cancels, sign-outs, sign-ins and steps of the clock.
-@Suite(.timeLimit(.minutes(10))) struct RefreshModelTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshModelTests {}
+
+extension RefreshModelTests {
     @Test func everyCallIsAnsweredOnceAndRefreshesNeverOverlap() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }

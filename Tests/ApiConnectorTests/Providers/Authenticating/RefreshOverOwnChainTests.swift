@@ -10,6 +10,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RefreshOverOwnChainTests {
     private let server = TokenServer()
 
+    private let policy = RetryPolicy.halfWay {
+        $0.idempotencyKey = RetryPolicy.randomKey
+        $0.budget = .unlimited
+    }
+}
+
+extension RefreshOverOwnChainTests {
     /// A connection that its own credentials use.
     private final class OwnConnection: Sendable {
         private let box = Locked<NetworkConnector<AnyProvider, Router>?>(nil)
@@ -23,11 +30,6 @@ import Testing
             guard let api = box.withLock({ $0 }) else { throw CancellationError() }
             return api
         }
-    }
-
-    private let policy = RetryPolicy.halfWay {
-        $0.idempotencyKey = RetryPolicy.randomKey
-        $0.budget = .unlimited
     }
 
     @Test func isNotRetriedByTheConnection() async throws {

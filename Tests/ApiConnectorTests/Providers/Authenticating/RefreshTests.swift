@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Credentials that are replaced: one case each on a clock that stands.
-@Suite struct RefreshTests {
+struct RefreshTests {
     private let clock = ManualClock()
     private let server = TokenServer()
     private let recorder = EventRecorder()

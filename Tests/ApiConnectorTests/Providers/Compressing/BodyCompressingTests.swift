@@ -10,7 +10,7 @@ import Testing
 
 #if os(Linux) && !Curl
 #else
-@Suite struct BodyCompressingTests {
+struct BodyCompressingTests {
     private let text = Data(String(repeating: "tea and more tea, ", count: 500).utf8)
     private let url: URL
 

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct BufferedObserverTests {
+struct BufferedObserverTests {
     private struct Stuck: CallObserver {
         let gate: Gate
         let lines: EventLog<String>

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct CallMetricsTests {
+struct CallMetricsTests {
     @Test func aHistogramHasABucketPerBoundAndOneForLongerCalls() async throws {
         let clock = ManualClock()
         let metrics = CallMetrics()

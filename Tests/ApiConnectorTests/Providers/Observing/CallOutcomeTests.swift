@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct CallOutcomeTests {
+struct CallOutcomeTests {
     @Test func aCallHasAStatusUnlessItsResponseWasLost() {
         #expect(CallEvent.Outcome.answered(404).status == 404)
         #expect(CallEvent.Outcome.left(200).status == 200)

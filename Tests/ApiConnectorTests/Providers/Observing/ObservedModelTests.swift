@@ -10,7 +10,9 @@ import Testing
 ///
 /// The calls run concurrently. They are redirected, collected, streamed, abandoned, canceled, interrupted or stopped by
 /// a limit, at random.
-@Suite(.timeLimit(.minutes(10))) struct ObservedModelTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservedModelTests {}
+
+extension ObservedModelTests {
     @Test func everyStartHasOneFinishAndAllOtherEventsAreBetween() async throws {
         var random = SplitMix64.printed()
         for run in 0..<max(SplitMix64.caseCount / 10, 1) {

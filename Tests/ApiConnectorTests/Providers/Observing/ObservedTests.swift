@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct ObservedTests {
+struct ObservedTests {
     private let recorder = EventRecorder()
     private let clock = ManualClock()
 

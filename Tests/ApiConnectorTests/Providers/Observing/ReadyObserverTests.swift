@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The observers that come with the library.
-@Suite struct ReadyObserverTests {
+struct ReadyObserverTests {
     private let clock = ManualClock()
     private let lines = EventLog<String>()
 

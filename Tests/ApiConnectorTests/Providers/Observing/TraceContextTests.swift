@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// W3C Trace Context, section 3.2.
-@Suite struct TraceContextTests {
+struct TraceContextTests {
     private let seen = EventLog<String>()
 
     private var transport: TestConnector<ClosureResponses> {

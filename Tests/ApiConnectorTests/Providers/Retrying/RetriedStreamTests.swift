@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RetriedStreamTests {
     private let clock = ManualClock()
     private let sent = EventLog<Int>()
+}
 
+extension RetriedStreamTests {
     private func connection(
         _ timeouts: Timeouts = .unlimited,
         _ answer: @escaping @Sendable (ApiRequest) -> TestConnectorResponse

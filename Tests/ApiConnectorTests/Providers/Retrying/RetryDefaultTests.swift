@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct RetryDefaultTests {
+struct RetryDefaultTests {
     @Test func theDefaultsAreTheDocumentedOnes() {
         let policy = RetryPolicy.standard
         #expect(policy.maximumAttemptCount == 4)

@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnector
 
 /// Checks rules that hold for random calls, failures, cancellations and steps of the clock, interleaved.
-@Suite(.timeLimit(.minutes(10))) struct RetryModelTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryModelTests {}
+
+extension RetryModelTests {
     /// 10,000 runs in release, a fiftieth in debug.
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 /// Which requests are sent again, when, and why retrying stops.
-@Suite(.timeLimit(.minutes(10))) struct RetryTableTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTableTests {}
+
+extension RetryTableTests {
     private static let oneShot = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
 
     private static let first: Duration = .milliseconds(250)

@@ -8,7 +8,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RetryingTests {
     private let clock = ManualClock()
+}
 
+extension RetryingTests {
     private func connection<Provider: DataRequestType>(
         over provider: Provider,
         _ timeouts: Timeouts = .unlimited

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct RewritingTests {
+struct RewritingTests {
     private func sent(_ provider: some DataRequestType, at url: URL? = nil) async throws -> ApiRequest {
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         if let url { return try await api.response(at: url).request }

@@ -24,7 +24,9 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
 }
 
 /// The limits of an attempt hold for each request that reaches a transport.
-@Suite(.timeLimit(.minutes(10))) struct ForeignRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct ForeignRetryTests {}
+
+extension ForeignRetryTests {
     private static let limits: [(Timeouts, Duration)] = [
         (Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit), .seconds(3)),
         (Timeouts(attempt: nil, stall: .seconds(5)), .seconds(5)),

@@ -7,7 +7,9 @@ import ApiConnectorTesting
 import Testing
 
 /// `timeLimited` by itself, with the connection's limits, and with `retrying`.
-@Suite(.timeLimit(.minutes(10))) struct TimeLimitedTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeLimitedTests {}
+
+extension TimeLimitedTests {
     private typealias Kind = ApiConnectorError.Kind
 
     struct Row: Sendable, CustomTestStringConvertible {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The limits of time while a streamed body is read, over every transport.
-@Suite struct WatchedBodyTests {
+struct WatchedBodyTests {
     enum Transport: CaseIterable {
         case system, session, sequence
     }

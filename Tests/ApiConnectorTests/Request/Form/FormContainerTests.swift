@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Uses of `Encodable` that the compiler does not synthesize.
-@Suite struct FormContainerTests {
+struct FormContainerTests {
     private func text(_ value: some Encodable & Sendable, as encoding: FormEncoding = .standard) throws -> String {
         try FormRow(value, "", as: encoding, "").body
     }

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct FormDepthTests {
+struct FormDepthTests {
     private final class Level: Encodable, Sendable {
         let next: Level?
         let text = "x"

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// The encoder that a value sees when it is encoded as a form.
-@Suite struct FormEncoderTests {
+struct FormEncoderTests {
     private struct Custom: Encodable, Sendable {
         let write: @Sendable (any Encoder) throws -> Void
         func encode(to encoder: any Encoder) throws { try write(encoder) }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct FormRefusalTests {
+struct FormRefusalTests {
     // Unchecked, because `next` can be set. The only test that closes a circle does it before it shares the object.
     final class Circle: Encodable, @unchecked Sendable {
         var next: Circle?

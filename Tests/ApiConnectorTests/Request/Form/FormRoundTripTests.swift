@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 /// Random values, written and read back by a parser that shares nothing with the library.
-@Suite struct FormRoundTripTests {
+struct FormRoundTripTests {
     static let styles: [(FormEncoding.ArrayStyle, FormEncoding.KeyStyle)] =
         [FormEncoding.ArrayStyle.repeated, .brackets, .indexed, .comma].flatMap { arrays in
             [FormEncoding.KeyStyle.brackets, .dots].map { (arrays, $0) }

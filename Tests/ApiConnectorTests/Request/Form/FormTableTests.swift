@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct FormTableTests {
+struct FormTableTests {
     static let strings: [FormRow] = [
         FormRow(Field("azAZ09*-._"), "a=azAZ09*-._", "the WHATWG's serializer keeps these"),
         FormRow(Field("a b"), "a=a+b", "a space is a plus"),

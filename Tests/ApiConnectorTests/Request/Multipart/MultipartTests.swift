@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct MultipartTests {
+struct MultipartTests {
     private static func form(_ parts: [MultipartPart], seed: UInt64 = 1) -> RequestBody {
         var generator = SplitMix64(seed: seed)
         return .multipart(parts, using: &generator)

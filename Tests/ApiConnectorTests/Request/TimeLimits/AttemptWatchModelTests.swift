@@ -8,7 +8,9 @@ import Testing
 @testable import ApiConnector
 
 /// The watch against a model that knows the limits, the last progress and who waits.
-@Suite(.timeLimit(.minutes(10))) struct AttemptWatchModelTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptWatchModelTests {}
+
+extension AttemptWatchModelTests {
     @Test func stopsExactlyTheWaitersWhoseTimeoutIsReached() async throws {
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }

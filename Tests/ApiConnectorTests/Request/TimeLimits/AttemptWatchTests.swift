@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct AttemptWatchTests {
+struct AttemptWatchTests {
     /// A busy machine can delay the thread that starts a timer for longer than the timer takes.
     @Test func endsAStallWhoseTimerFiresBeforeItsEntryExists() {
         let clock = SynchronousClock()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct DeadlineTests {
+struct DeadlineTests {
     @Test(arguments: [Duration.zero, .seconds(-1)])
     func aRequestPastItsDeadlineIsNotSent(_ rest: Duration) async throws {
         let clock = ManualClock()

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct TimeLimitTests {
+struct TimeLimitTests {
     private typealias Connection<Provider: DataRequestType> = NetworkConnector<Provider, Router>
 
     private static func limited(_ timeouts: Timeouts, _ clock: ManualClock) -> ConnectionConfiguration {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The errors of the file system.
-@Suite struct DownloadTargetTests {
+struct DownloadTargetTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
     private let old = Data("old".utf8)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct DownloadTests {
+struct DownloadTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
 
@@ -140,8 +140,10 @@ import Testing
             // The next chunk is read after the loop's body, and not before.
             clock.advance(by: .seconds(2))
         }
-        #expect(rates == [nil, 1000, 750, 4000.0 / 6])
-        #expect(rests == [nil, .seconds(2), .seconds(1000.0 / 750), .zero])
+        let expectedRates: [Double?] = [nil, 1000, 750, 4000.0 / 6]
+        let expectedRests: [Duration?] = [nil, .seconds(2), .seconds(1000.0 / 750), .zero]
+        #expect(rates == expectedRates)
+        #expect(rests == expectedRests)
     }
 
     @Test func goesThroughRedirectsAndTheChainOfProviders() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Downloads that go on where they broke off.
-@Suite struct ResumedDownloadTests {
+struct ResumedDownloadTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
     private let old = Data("old".utf8)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Downloads that start over or end, because what is there cannot be gone on with.
-@Suite struct UnresumableDownloadTests {
+struct UnresumableDownloadTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
     private let old = Data("old".utf8)

@@ -8,7 +8,7 @@ import ApiConnectorTraffic
 import Testing
 
 /// A response to a request with a transport's own cookies is for one user, and a cache cannot tell for which user.
-@Suite struct CacheCookieTests {
+struct CacheCookieTests {
     private static func request(_ url: URL, _ method: HTTPMethod = .get) -> ApiRequest {
         ApiRequest(url: url, method: method)
     }

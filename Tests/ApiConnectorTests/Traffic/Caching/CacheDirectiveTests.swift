@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// How the text of `Cache-Control` is read (RFC 9111, section 5.2): a list of names with an optional token or quoted string.
-@Suite struct CacheDirectiveTests {
+struct CacheDirectiveTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let fields: [String]
         /// The seconds of `max-age`; -1 where it cannot be read.

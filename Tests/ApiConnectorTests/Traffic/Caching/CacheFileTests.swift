@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite struct CacheFileTests {
+struct CacheFileTests {
     @Test func onlyAFileWithAUniqueNameIsTemporary() {
         #expect(CacheFile.isTemporary(CacheFile.temporaryName()))
         #expect(!CacheFile.isTemporary("notes.new"))

@@ -11,7 +11,9 @@ import Testing
 /// Which records the cache removes after an unsafe request.
 @Suite(.timeLimit(.minutes(10))) struct CacheInvalidationTests {
     private let world = CacheWorld()
+}
 
+extension CacheInvalidationTests {
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "PURGE"])
     func anUnsafeMethodInvalidatesStoredResponses(_ method: HTTPMethod) async {
         let api = world.api()

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// By what a record is found.
-@Suite struct CacheKeyTests {
+struct CacheKeyTests {
     @Test func digestsAsTheStandardsSay() {
         func hex(_ bytes: [UInt8]) -> String { CacheKey(digest: bytes).description }
         #expect(

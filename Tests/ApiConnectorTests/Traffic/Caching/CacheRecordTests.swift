@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The answers that are stored for one address, as values and as bytes.
-@Suite struct CacheRecordTests {
+struct CacheRecordTests {
     @Test func refusesBytesThatAreNotARecord() {
         var record = CacheRecord()
         for number in 0..<3 {

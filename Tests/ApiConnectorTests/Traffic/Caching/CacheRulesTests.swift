@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// RFC 9111 and RFC 5861 row by row: a response, a later request, and the cache's decision.
-@Suite struct CacheRulesTests {
+struct CacheRulesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var status: HTTPStatus

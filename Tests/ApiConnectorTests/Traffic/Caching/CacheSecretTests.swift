@@ -11,7 +11,9 @@ import Testing
 /// A disk cache with a secret in every place of requests and responses.
 ///
 /// No text contains the secret. A file contains it only in a body that the server has allowed to be stored.
-@Suite(.timeLimit(.minutes(10))) struct CacheSecretTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheSecretTests {}
+
+extension CacheSecretTests {
     /// An observer's events, as a program may print them.
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])

@@ -11,7 +11,9 @@ import Testing
 /// No user gets a stored response for another user.
 @Suite(.timeLimit(.minutes(10))) struct CacheSeparationTests {
     private let world = CacheWorld()
+}
 
+extension CacheSeparationTests {
     @Test func separatesResponsesByVary() async {
         let api = world.api()
         for language in ["de", "en"] {

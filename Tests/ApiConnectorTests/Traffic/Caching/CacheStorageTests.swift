@@ -15,7 +15,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension CacheStorageTests {
     @Test func removesTheLeastRecentlyUsedRecordsFromMemory() async throws {
         let storage = MemoryCacheStorage(maximumByteCount: 10 * 1256)
         for number in 0..<10 { storage.update(key(number)) { _ in Data(count: 1000) } }

@@ -11,7 +11,9 @@ import Testing
 /// A call's use of the cache: the server's response, the stored response, or first one and then the other.
 @Suite(.timeLimit(.minutes(10))) struct CacheUseTests {
     private let world = CacheWorld()
+}
 
+extension CacheUseTests {
     @Test func reloadSendsARequest() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])

@@ -11,7 +11,9 @@ import Testing
 /// How a stale record is revalidated, and how the server's response changes the record.
 @Suite(.timeLimit(.minutes(10))) struct CacheValidationTests {
     private let world = CacheWorld()
+}
 
+extension CacheValidationTests {
     @Test func revalidatesAStaleResponse() async throws {
         let api = world.api()
         let changed = CacheRulesTests.yearBefore

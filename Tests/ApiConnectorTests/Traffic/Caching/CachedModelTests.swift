@@ -10,7 +10,9 @@ import Testing
 
 /// `cached` and `deduplicated` over random interleavings of calls by several users, answers, failures, changes on the
 /// server, cancels and steps of the clock.
-@Suite(.timeLimit(.minutes(10))) struct CachedModelTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedModelTests {}
+
+extension CachedModelTests {
     @Test func noCallGetsAnotherUsersOrATooOldResponse() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }

@@ -11,7 +11,9 @@ import Testing
 /// `cached` through a connection: served responses, stored responses and events.
 @Suite(.timeLimit(.minutes(10))) struct CachedTests {
     private let world = CacheWorld()
+}
 
+extension CachedTests {
     @Test func servesAFreshResponse() async throws {
         let api = world.api()
         world.says("one", "max-age=60", ["X-A": "b"])

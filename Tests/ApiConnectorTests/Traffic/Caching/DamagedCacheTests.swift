@@ -15,7 +15,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension DamagedCacheTests {
     @Test func removesADamagedFile() async throws {
         let storage = disk()
         let key = key(1)

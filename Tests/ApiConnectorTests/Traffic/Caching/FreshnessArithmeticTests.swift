@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite struct FreshnessArithmeticTests {
+struct FreshnessArithmeticTests {
     /// After 2038, where a count of seconds in 32 bits has ended.
     private static let now: Double = 4_107_542_400.0
 

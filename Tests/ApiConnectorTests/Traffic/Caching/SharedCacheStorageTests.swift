@@ -17,7 +17,9 @@ import Testing
     init() {
         state = UnreliableState(MemorySharedState(timeSource: world.clock))
     }
+}
 
+extension SharedCacheStorageTests {
     /// A storage whose closures reverse the bytes, so that stored bytes differ from the record.
     private func storage(named name: String = "a", lifetime: Duration = .seconds(86_400)) -> SharedCacheStorage {
         SharedCacheStorage(

@@ -11,7 +11,9 @@ import Testing
 /// When a stale response is returned: after a failure of the server, and during a revalidation.
 @Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
+}
 
+extension StaleAnswerTests {
     @Test func servesAStaleResponseIfTheServerFails() async {
         let api = world.api()
         world.says("one", "max-age=60, stale-if-error=100")

@@ -15,7 +15,9 @@ import Testing
     init() {
         timers = TimerQueue.on(clock)
     }
+}
 
+extension CircuitBreakingTests {
     /// Whether a host is left alone after four requests that come to this.
     private func isLeftAlone(after answer: TestConnectorResponse) async -> Bool {
         let provider = TestConnector { _ in answer }.circuitBreaking(.small)

@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// A circuit against a model that keeps everything in lists, and the provider over random interleavings.
-@Suite(.timeLimit(.minutes(10))) struct CircuitModelTests {
+@Suite(.timeLimit(.minutes(10))) struct CircuitModelTests {}
+
+extension CircuitModelTests {
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 
     @Test func aCircuitDoesWhatTheModelDoes() async {

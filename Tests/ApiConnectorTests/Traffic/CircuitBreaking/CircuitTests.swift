@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// A table of cases: when a circuit opens, which requests it then sends, and when it closes; time is a parameter.
-@Suite struct CircuitTests {
+struct CircuitTests {
     enum Step: Sendable {
         case at(Double)
         /// A request is admitted under a name.

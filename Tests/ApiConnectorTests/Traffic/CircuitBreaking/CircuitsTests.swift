@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite struct CircuitsTests {
+struct CircuitsTests {
     @Test func theLeastRecentlyUsedOfMoreThan256HostsIsForgotten() throws {
         let circuits = Circuits(CircuitPolicy())
         let origins = try (0..<257).map { number in

@@ -16,6 +16,13 @@ import Testing
     private let recorder = EventRecorder()
     private let backend = Backend()
 
+    init() {
+        timers = TimerQueue.on(clock)
+        state = UnreliableState(MemorySharedState(timeSource: clock))
+    }
+}
+
+extension SharedCircuitTests {
     /// A server that answers at once with a status, or holds requests until the test answers them.
     private final class Backend: DataRequestType {
         let status = Locked<HTTPStatus>(503)
@@ -28,11 +35,6 @@ import Testing
             sentCount.withLock { $0 += 1 }
             return ApiResponse(to: request, status: status.withLock { $0 })
         }
-    }
-
-    init() {
-        timers = TimerQueue.on(clock)
-        state = UnreliableState(MemorySharedState(timeSource: clock))
     }
 
     private func instance() -> AnyProvider {

@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// `deduplicated` over random interleavings of calls, answers, failures, cancels and steps of the clock.
-@Suite(.timeLimit(.minutes(10))) struct DeduplicatedModelTests {
+@Suite(.timeLimit(.minutes(10))) struct DeduplicatedModelTests {}
+
+extension DeduplicatedModelTests {
     @Test func everyCallIsAnsweredOnceWithAResponseToAnIdenticalCall() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }

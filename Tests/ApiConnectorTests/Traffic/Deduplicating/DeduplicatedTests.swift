@@ -10,17 +10,9 @@ import Testing
 
 /// `deduplicated`: which calls share a request, and what happens to them when one of them is canceled.
 @Suite(.timeLimit(.minutes(10))) struct DeduplicatedTests {
-    private typealias Kind = ApiConnectorError.Kind
-
     private let clock = ManualClock()
     private let server = HeldServer()
     private let events = EventRecorder()
-
-    private func request(_ path: String = "/a", headers: HTTPHeaders = HTTPHeaders()) throws -> ApiRequest {
-        var request = ApiRequest(url: try #require(URL(string: "http://h\(path)")), headers: headers)
-        request.timers = queue
-        return request
-    }
 
     private let queue: TimerQueue
     private let provider: Deduplicated<HeldServer>
@@ -30,6 +22,16 @@ import Testing
         queue = TimerQueue.on(clock)
         provider = Deduplicated(server)
         observed = AnyProvider(provider.observing(by: events))
+    }
+}
+
+extension DeduplicatedTests {
+    private typealias Kind = ApiConnectorError.Kind
+
+    private func request(_ path: String = "/a", headers: HTTPHeaders = HTTPHeaders()) throws -> ApiRequest {
+        var request = ApiRequest(url: try #require(URL(string: "http://h\(path)")), headers: headers)
+        request.timers = queue
+        return request
     }
 
     private func start(_ request: ApiRequest) -> Task<String, Never> {

@@ -10,7 +10,9 @@ import Testing
 
 /// The failover against a model, over calls one after the other, and over random interleavings of calls, answers,
 /// cancels and steps of the clock.
-@Suite(.timeLimit(.minutes(10))) struct FailoverModelTests {
+@Suite(.timeLimit(.minutes(10))) struct FailoverModelTests {}
+
+extension FailoverModelTests {
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 
     @Test func aModelAgreesOverRandomHosts() async {

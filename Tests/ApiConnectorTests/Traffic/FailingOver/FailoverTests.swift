@@ -9,16 +9,17 @@ import Testing
 @testable import ApiConnectorTraffic
 
 @Suite(.timeLimit(.minutes(10))) struct FailoverTests {
-    private typealias Answer = TestConnectorResponse
-
     private let clock = ManualClock()
     private let timers: TimerQueue
-    private static let hosts = ["http://a.example.com", "https://b.example.com:8443", "http://c.example.com"]
-        .compactMap { URL(string: $0) }
-
     init() {
         timers = TimerQueue.on(clock)
     }
+}
+
+extension FailoverTests {
+    private typealias Answer = TestConnectorResponse
+    private static let hosts = ["http://a.example.com", "https://b.example.com:8443", "http://c.example.com"]
+        .compactMap { URL(string: $0) }
 
     /// Returns the response of each host by its first letter, and records the sent requests.
     private func provider(

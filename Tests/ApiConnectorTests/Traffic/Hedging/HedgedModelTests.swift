@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The hedging provider over random interleavings of calls, answers, failures, cancels and steps of the clock.
-@Suite(.timeLimit(.minutes(10))) struct HedgedModelTests {
+@Suite(.timeLimit(.minutes(10))) struct HedgedModelTests {}
+
+extension HedgedModelTests {
     @Test func invariantsHoldInEveryInterleaving() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(&random) }
     }

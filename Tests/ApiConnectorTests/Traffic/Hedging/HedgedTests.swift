@@ -13,11 +13,14 @@ import Testing
     private let timers: TimerQueue
     private let server = HeldServer()
     private let recorder = EventRecorder()
-    private static let policy = HedgePolicy(percentile: nil, delay: .seconds(2))
 
     init() {
         timers = TimerQueue.on(clock)
     }
+}
+
+extension HedgedTests {
+    private static let policy = HedgePolicy(percentile: nil, delay: .seconds(2))
 
     private func send(
         _ request: ApiRequest,

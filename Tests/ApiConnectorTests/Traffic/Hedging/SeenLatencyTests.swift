@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite struct SeenLatencyTests {
+struct SeenLatencyTests {
     private func key(_ route: String) throws -> SeenLatencies.Key {
         let origin = try #require(URL(string: "http://h/").flatMap { HTTPOrigin($0) })
         return SeenLatencies.Key(origin: origin, method: .get, route: route)

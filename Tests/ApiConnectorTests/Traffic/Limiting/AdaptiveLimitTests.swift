@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The limit over a server of known capacity.
-@Suite(.timeLimit(.minutes(10))) struct AdaptiveLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct AdaptiveLimitTests {}
+
+extension AdaptiveLimitTests {
     private static let seeds: [UInt64] = [1, 2, 3]
 
     /// Counts are whole numbers: below a capacity of 10, one more or less is more than a tenth.

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// When each request starts: a table of cases, each with the steps of one lane.
-@Suite struct LimitLaneTests {
+struct LimitLaneTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let limit: RequestLimit

@@ -10,7 +10,9 @@ import Testing
 
 /// A lane against a model that keeps everything in lists, over random requests, answers, cancels and steps of the
 /// clock.
-@Suite(.timeLimit(.minutes(10))) struct LimitModelTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitModelTests {}
+
+extension LimitModelTests {
     @Test func aLaneStartsTheSameRequestsAsTheModel() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in
             let limit = RequestLimit(

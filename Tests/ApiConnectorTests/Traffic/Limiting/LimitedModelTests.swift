@@ -10,7 +10,9 @@ import Testing
 
 /// The limiting provider over random interleavings of calls, answers, streams, failures, cancels and steps of the
 /// clock.
-@Suite(.timeLimit(.minutes(10))) struct LimitedModelTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitedModelTests {}
+
+extension LimitedModelTests {
     @Test func everyCallIsAnsweredAndNoSlotIsLost() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(&random) }
     }

@@ -16,7 +16,9 @@ import Testing
     init() {
         timers = TimerQueue.on(clock)
     }
+}
 
+extension LimitedTests {
     private typealias Call = Task<Result<ApiResponse, ApiConnectorError>, Never>
 
     private func send(_ request: ApiRequest, over provider: some DataRequestType) -> Call {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The limits that a server states in the fields of a response.
-@Suite struct ServerLimitsTests {
+struct ServerLimitsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let headers: HTTPHeaders
         let quota: ServerLimits.Quota?

@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// Tests of a concurrency limit that several instances share, in virtual time.
-@Suite(.timeLimit(.minutes(10))) struct SharedConcurrencyTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedConcurrencyTests {}
+
+extension SharedConcurrencyTests {
     private func run(
         _ count: Int,
         _ policy: SharedLimitPolicy = SharedLimitPolicy(),
@@ -170,7 +172,9 @@ import Testing
         timers = TimerQueue.on(clock)
         state = UnreliableState(MemorySharedState(timeSource: clock))
     }
+}
 
+extension SharedConcurrencyProviderTests {
     private func provider(_ count: Int) -> Limited<HeldServer> {
         let shared = SharedLimit(named: "a", in: state, policy: SharedLimitPolicy(instanceCount: 2))
         return Limited(server, RequestLimit(concurrent: .fixed(count)), shared)

@@ -11,7 +11,9 @@ import Testing
 /// A rate that several instances share.
 @Suite(.timeLimit(.minutes(10))) struct SharedLimitTests {
     private let rate = RequestRate(1000, per: .seconds(1), burstCount: 200)
+}
 
+extension SharedLimitTests {
     /// The most starts in any second.
     private func most(_ run: FleetRun, in length: Duration = .seconds(1)) -> Int {
         let times = run.starts.map(\.time)
@@ -186,7 +188,9 @@ import Testing
         timers = TimerQueue.on(clock)
         state = UnreliableState(MemorySharedState(timeSource: clock))
     }
+}
 
+extension SharedLimitProviderTests {
     private func provider(_ rate: RequestRate) -> Limited<HeldServer> {
         let shared = SharedLimit(named: "a", in: state, policy: SharedLimitPolicy(instanceCount: 2))
         return Limited(server, RequestLimit(rate: rate), shared)

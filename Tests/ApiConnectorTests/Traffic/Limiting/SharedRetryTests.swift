@@ -19,7 +19,9 @@ import Testing
         timers = TimerQueue.on(clock)
         state = UnreliableState(MemorySharedState(timeSource: clock))
     }
+}
 
+extension SharedRetryTests {
     private func tokens(_ budget: RetryBudget, instanceCount: Int = 2) -> SharedRetryTokens {
         let policy = SharedLimitPolicy(instanceCount: instanceCount)
         return SharedRetryTokens(budget, SharedLimit(named: "a", in: state, policy: policy))

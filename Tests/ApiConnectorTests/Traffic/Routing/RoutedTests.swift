@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ApiConnectorTraffic
 import Testing
 
-@Suite struct RoutedTests {
+struct RoutedTests {
     private static func named(_ name: String) -> TestConnector<ClosureResponses> {
         TestConnector { _ in .data(Data(name.utf8)) }
     }

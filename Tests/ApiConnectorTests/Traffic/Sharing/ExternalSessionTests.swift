@@ -10,6 +10,22 @@ import Testing
 
 /// Sessions in the program's own store, such as a keychain.
 @Suite(.timeLimit(.minutes(10))) struct ExternalSessionTests {
+    private let clock = ManualClock()
+    private let server = RotatingServer()
+    private let keychain = Keychain()
+    private let memory: MemorySharedState
+    private let state: UnreliableState
+    private let key = SharedStateKey("a", in: "ApiConnector")
+    private let first = Tokens(refresh: 1)
+    private let faster = Tokens(refresh: 7)
+
+    init() {
+        memory = MemorySharedState(timeSource: clock)
+        state = UnreliableState(memory)
+    }
+}
+
+extension ExternalSessionTests {
     private typealias Tokens = SharedTokensOfTest
 
     /// The program's own store.
@@ -45,20 +61,6 @@ import Testing
                 remove: { [self] name in items.withLock { $0[name] = nil } }
             )
         }
-    }
-
-    private let clock = ManualClock()
-    private let server = RotatingServer()
-    private let keychain = Keychain()
-    private let memory: MemorySharedState
-    private let state: UnreliableState
-    private let key = SharedStateKey("a", in: "ApiConnector")
-    private let first = Tokens(refresh: 1)
-    private let faster = Tokens(refresh: 7)
-
-    init() {
-        memory = MemorySharedState(timeSource: clock)
-        state = UnreliableState(memory)
     }
 
     private func instance() -> SharedSession<Tokens> {

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The files of shared state.
-@Suite struct FolderSharedStateTests {
+struct FolderSharedStateTests {
     private let clock = ManualClock()
     private let folder: TemporaryFolder
     private let key = SharedStateKey("accounts", in: "tests")

@@ -10,8 +10,6 @@ import Testing
 
 /// Instances of one session whose clocks differ.
 @Suite(.timeLimit(.minutes(10))) struct SharedSessionClockTests {
-    private typealias Tokens = SharedTokensOfTest
-
     private let clock = ManualClock()
     private let server = RotatingServer()
     private let state: MemorySharedState
@@ -19,6 +17,10 @@ import Testing
     init() {
         state = MemorySharedState(timeSource: clock)
     }
+}
+
+extension SharedSessionClockTests {
+    private typealias Tokens = SharedTokensOfTest
 
     private func instance(_ clock: ManualClock) -> SharedSession<Tokens> {
         SharedSession(named: "a", in: state, storage: .sealed(by: { $0 }, opened: { $0 }), timeSource: clock)

@@ -14,7 +14,9 @@ import Testing
 /// `everyAnswerOrder` orders the first answer of each call. This model also orders the operations on the store, ends the
 /// waits, and kills an instance, so it has its own scheduler. Both instances run the same program, so it is enough that
 /// one of them can die.
-@Suite(.timeLimit(.minutes(10))) struct SharedSessionModelTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedSessionModelTests {}
+
+extension SharedSessionModelTests {
     /// The additional events of a run.
     enum Variant: CaseIterable {
         case nothing, death, renewals

@@ -10,8 +10,6 @@ import Testing
 
 /// Shared sessions while the shared state is unavailable.
 @Suite(.timeLimit(.minutes(10))) struct SharedSessionOutageTests {
-    private typealias Tokens = SharedTokensOfTest
-
     private let clock = ManualClock()
     private let server = RotatingServer()
     private let recorder = EventRecorder()
@@ -25,6 +23,10 @@ import Testing
         memory = MemorySharedState(timeSource: clock)
         state = UnreliableState(memory)
     }
+}
+
+extension SharedSessionOutageTests {
+    private typealias Tokens = SharedTokensOfTest
 
     private func instance(_ policy: SharedSessionPolicy = SharedSessionPolicy()) -> SharedSession<Tokens> {
         let plain: @Sendable (Data) -> Data = { $0 }

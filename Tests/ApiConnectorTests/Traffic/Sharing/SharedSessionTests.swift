@@ -10,8 +10,6 @@ import Testing
 
 /// Several instances that share one session.
 @Suite(.timeLimit(.minutes(10))) struct SharedSessionTests {
-    private typealias Tokens = SharedTokensOfTest
-
     private let clock = ManualClock()
     private let server = RotatingServer()
     private let memory: MemorySharedState
@@ -22,6 +20,10 @@ import Testing
         memory = MemorySharedState(timeSource: clock)
         state = UnreliableState(memory)
     }
+}
+
+extension SharedSessionTests {
+    private typealias Tokens = SharedTokensOfTest
 
     private func instance(_ policy: SharedSessionPolicy = SharedSessionPolicy()) -> SharedSession<Tokens> {
         let plain: @Sendable (Data) -> Data = { $0 }

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// The rules of shared state, for each store.
-@Suite struct SharedStateTests {
+struct SharedStateTests {
     enum Store: CaseIterable {
         case memory, folder
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The file of trusted certificates that is read, and the time of reading.
-@Suite struct CurlAuthoritiesTests {
+struct CurlAuthoritiesTests {
     @Test func theDefaultIsAFileIfLibcurlCachesItsAuthorities() throws {
         guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil else { return }
         guard CurlAuthorities.usualPaths.contains(where: FileManager.default.fileExists(atPath:)) else { return }

@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct CurlCancelTests {
+struct CurlCancelTests {
     /// In its own process, where no other code opens descriptors: 10,000 calls in release, a fiftieth in debug.
     @Test func leavesNothingBehind() async {
         await #expect(processExitsWith: .success) {

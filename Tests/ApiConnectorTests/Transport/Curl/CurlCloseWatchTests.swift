@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// The end of a body over TLS.
-@Suite struct CurlCloseWatchTests {
+struct CurlCloseWatchTests {
     private let certificates: TLSCertificates
     private let provider: CurlProvider
 

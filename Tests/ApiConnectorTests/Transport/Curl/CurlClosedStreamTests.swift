@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A server that closes an HTTP/2 stream or connection in place of a response.
-@Suite struct CurlClosedStreamTests {
+struct CurlClosedStreamTests {
     private let provider: CurlProvider
     /// Each request that a server has read, as connection and stream.
     private let seen = SeenStreams()

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Compressed bodies within and past the limits, collected and streamed.
-@Suite struct CurlCompressionTests {
+struct CurlCompressionTests {
     /// 3 MiB of zeros in 3 KiB of gzip, made by Python's gzip module.
     private static let bombText =
         "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ43o" + String(repeating: "A", count: 4064) + "L4Nxk9yeQAAMAA="

@@ -10,7 +10,7 @@ import Testing
 /// The cookies that `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
 ///
 /// libcurl differs in four rows, which are marked.
-@Suite struct CurlCookieTests {
+struct CurlCookieTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// Where the fields are set, and the fields.

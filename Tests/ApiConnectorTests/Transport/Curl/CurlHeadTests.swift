@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlHeadTests {
+struct CurlHeadTests {
     private func deliver(_ lines: [String], mayExpectContinue: Bool = false) -> ([CurlHeadBuffer.Step], CurlHeadBuffer)
     {
         var buffer = CurlHeadBuffer()

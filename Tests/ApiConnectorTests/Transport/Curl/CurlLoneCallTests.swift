@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Calls that come one by one, which start on their caller's thread.
-@Suite struct CurlLoneCallTests {
+struct CurlLoneCallTests {
     /// The loop sleeps without an end until such a call tells it of libcurl's timer.
     @Test(.timeLimit(.minutes(10))) func failsWhenNoConnectionIsMadeInTime() async throws {
         let backlog = try FullBacklog()

@@ -11,7 +11,7 @@ import Testing
 /// A call that ends early in any phase, while another call of the same provider continues.
 ///
 /// Looking up a name is the phase that is missing: it takes a getaddrinfo that hangs, and is in IntegrationTests.
-@Suite struct CurlPhaseTests {
+struct CurlPhaseTests {
     enum Phase: CaseIterable {
         case connecting, handshake, sending, pausedSource, waiting, receiving
     }

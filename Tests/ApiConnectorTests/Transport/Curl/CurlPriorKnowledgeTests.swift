@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// HTTP/2 without TLS and without asking.
-@Suite struct CurlPriorKnowledgeTests {
+struct CurlPriorKnowledgeTests {
     private let provider: CurlProvider
 
     init() {

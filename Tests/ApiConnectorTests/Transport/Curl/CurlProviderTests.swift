@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct CurlProviderTests {
+struct CurlProviderTests {
     @Test func keepsThePromisesOfATransport() async {
         let shared = "providers made by init() share one pool, from which another test may push a connection out"
         let report = await ConformanceTarget.transport { CurlProvider() }

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A server that closes a reused connection after it has read a request, and counts what it reads.
-@Suite struct CurlResendTests {
+struct CurlResendTests {
     private let provider = CurlProvider(configuration: .patient)
 
     /// The first connection answers one request, reads the second and closes; every other one answers.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlRuntimeTests {
+struct CurlRuntimeTests {
     @Test func refusesALibcurlThatIsTooOld() {
         #expect(
             CurlRuntime.flaw(version: 0x07_43_00, versionName: "7.67.0", hasTLS: true)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Which setting the texts name when TLS fails.
-@Suite struct CurlSecurityFaultTests {
+struct CurlSecurityFaultTests {
     private let certificates: TLSCertificates
 
     init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Whether a request may be sent, and sent again.
-@Suite struct CurlSendStateTests {
+struct CurlSendStateTests {
     private let state = Sender()
 
     private func question(_ change: (inout CurlSendState.Question) -> Void) -> CurlSendState.Question {

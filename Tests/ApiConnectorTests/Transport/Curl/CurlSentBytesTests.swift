@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// An error states how much of the request was sent.
-@Suite struct CurlSentBytesTests {
+struct CurlSentBytesTests {
     private func bytesSent(_ request: ApiRequest) async -> ApiConnectorError.SentBytes? {
         let provider = CurlProvider(configuration: .patient)
         return await #expect(throws: ApiConnectorError.self) { try await provider.response(for: request) }?.bytesSent

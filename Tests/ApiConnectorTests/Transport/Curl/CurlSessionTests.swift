@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// TLS sessions, which save a new connection the check of the certificates.
-@Suite struct CurlSessionTests {
+struct CurlSessionTests {
     @Test(arguments: ["tls1_2", "tls1_3"]) func aNewConnectionResumesTheSession(_ version: String) async throws {
         let certificates = try TLSCertificates()
         let server = try TLSServer(certificates, "server", options: "-\(version)")

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Reading facts about a stream from libcurl's log.
-@Suite struct CurlStreamLogTests {
+struct CurlStreamLogTests {
     private func line(_ text: String) -> CurlStreamLog.Line? {
         Array(text.utf8).withUnsafeBytes { CurlStreamLog.line($0) }
     }

@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct CurlStreamTests {
+struct CurlStreamTests {
     private func streamed(_ url: URL) -> ApiRequest {
         var request = ApiRequest(url: url)
         request.delivery = .streamed

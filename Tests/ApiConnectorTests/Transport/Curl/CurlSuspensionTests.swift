@@ -9,7 +9,9 @@ import Foundation
 import Testing
 
 /// Bytes that wait in a socket count before a time limit ends a call: a process that was suspended has not read them.
-@Suite(.timeLimit(.minutes(10))) struct CurlSuspensionTests {
+@Suite(.timeLimit(.minutes(10))) struct CurlSuspensionTests {}
+
+extension CurlSuspensionTests {
     /// The bytes that the loop's thread has not read when the limit is reached.
     enum Pending: CaseIterable {
         case wholeResponse, chunkOfTheBody

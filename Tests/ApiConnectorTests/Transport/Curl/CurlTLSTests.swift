@@ -6,7 +6,7 @@
 import ApiConnector
 import Testing
 
-@Suite struct CurlTLSTests {
+struct CurlTLSTests {
     private let certificates: TLSCertificates
 
     init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// How moments and libcurl's figures become phases, without libcurl.
-@Suite struct CurlTimelineTests {
+struct CurlTimelineTests {
     private static let second: Int64 = 1_000_000_000
 
     private func phases(

@@ -9,7 +9,7 @@ import Testing
 @_spi(Benchmarks) @testable import ApiConnector
 
 /// The times that CurlProvider measures.
-@Suite struct CurlTimesTests {
+struct CurlTimesTests {
     private let provider = CurlProvider(configuration: .patient)
 
     @Test func aNewConnectionHasItsPhasesAndTheNextCallReusesIt() async throws {

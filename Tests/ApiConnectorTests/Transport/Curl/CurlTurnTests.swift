@@ -9,7 +9,9 @@ import Testing
 @testable import ApiConnector
 
 /// Responses that arrive as fast as they are read, with a concurrent call to another server.
-@Suite(.timeLimit(.minutes(10))) struct CurlTurnTests {
+@Suite(.timeLimit(.minutes(10))) struct CurlTurnTests {}
+
+extension CurlTurnTests {
     /// A server that sends a block again and again until it is told to stop.
     private func endlessServer(_ start: String, _ block: String, started: Gate, isOver: Flag) throws -> LoopbackServer {
         let data = Data(String(repeating: block, count: 65_536 / block.utf8.count).utf8)
@@ -57,12 +59,14 @@ import Testing
         #expect(admitted == [true, false, true, true])
     }
 
-    /// Frames of one byte bring some 7 KB in a millisecond; the slowest real connection brings what it has at once.
-    @Test(arguments: [
+    private static let longTurns: [(pieces: [(count: Int, at: Int)], isSlow: [Bool])] = [
         ([(3_000, 0), (3_000, 1), (3_000, 2)], [false, false, true]),
-        ([(16_384, 0), (16_384, 1), (16_384, 2)], [false, false, false]),
-        ([(1, 0), (1, 1)], [false, false]), ([(64_000, 0), (1, 4), (1, 5)], [false, true, true]),
-    ])
+        ([(16_384, 0), (16_384, 1), (16_384, 2)], [false, false, false]), ([(1, 0), (1, 1)], [false, false]),
+        ([(64_000, 0), (1, 4), (1, 5)], [false, true, true]),
+    ]
+
+    /// Frames of one byte bring some 7 KB in a millisecond; the slowest real connection brings what it has at once.
+    @Test(arguments: longTurns)
     func aLongTurnOverHTTP2WithFewBytesIsSlow(_ pieces: [(count: Int, at: Int)], _ isSlow: [Bool]) {
         var turn = CurlSharedTurn()
         #expect(pieces.map { turn.count($0.count, now: 100 + $0.at) } == isSlow)

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A server that sends something on an idle HTTP/1.1 connection.
-@Suite struct CurlUnsolicitedTests {
+struct CurlUnsolicitedTests {
     private let provider = CurlProvider(configuration: .patient)
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlUploadStateTests {
+struct CurlUploadStateTests {
     private func supply(_ state: inout CurlUploadState, _ byteCount: Int = 4) -> String {
         var buffer = [UInt8](repeating: 0, count: byteCount)
         let supply = buffer.withUnsafeMutableBytes { state.supply($0) }

@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct CurlUploadTests {
+struct CurlUploadTests {
     // An array, for the leak checker cannot follow the tagged pointer of a static Data.
     private static let bytes = [UInt8](Data.counting(by: 7, byteCount: 3_000_000))
     private static var large: Data { Data(bytes) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlWaitingLineTests {
+struct CurlWaitingLineTests {
     private typealias Line = CurlWaitingLine<Int>
     private let sequential = Line.Lane(mayMultiplex: false)
 

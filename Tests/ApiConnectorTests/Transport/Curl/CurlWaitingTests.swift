@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Calls that wait for one of few connections.
-@Suite struct CurlWaitingTests {
+struct CurlWaitingTests {
     private func provider(connections count: Int, perHost: Int? = nil) -> CurlProvider {
         var configuration = CurlConfiguration.patient
         configuration.maximumConnectionCount = count

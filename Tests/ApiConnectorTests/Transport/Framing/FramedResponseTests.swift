@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct FramedResponseTests {
+struct FramedResponseTests {
     #if Curl && os(Linux)
     @Test(arguments: FramedResponse.all)
     func isReadAsTheTableSaysCollected(_ response: FramedResponse) async throws {

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The bytes that a response leaves on its connection do not reach the next call.
-@Suite struct KeptConnectionTests {
+struct KeptConnectionTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
     /// RFC 9112, section 9.2: libcurl drops the bytes that it has already read, and closes the connection if more bytes come later.

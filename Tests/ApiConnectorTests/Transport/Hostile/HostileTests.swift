@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Plays each fixture of ``HostileFixture/all`` to each transport, beside a healthy call over the same provider.
-@Suite struct HostileTests {
+struct HostileTests {
     #if Curl && os(Linux)
     @Test(arguments: HostileFixture.all) func endsAsTheTableSaysCollected(_ fixture: HostileFixture) async throws {
         try await play(fixture, over: .curlCollected)

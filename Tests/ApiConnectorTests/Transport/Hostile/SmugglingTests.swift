@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite struct SmugglingTests {
+struct SmugglingTests {
     /// A proxy that uses the length reads the end of the chunks, and the bytes after them, as the next response.
     @Test func closesAConnectionWithAnAmbiguousBodyLength() async throws {
         let server = try LoopbackServer { connection in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct ProxySettingTests {
+struct ProxySettingTests {
     /// A proxy that answers CONNECT with a status, and how often it was asked.
     private func outcome(
         of proxyURL: (Int) -> String,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct TransferErrorsTests {
+struct TransferErrorsTests {
     /// The kind for each of libcurl's names, written independently and not copied from the library's table.
     static let expected: [(Int32, String)] = [
         (1, "malformedResponse"), (2, "other"), (3, "invalidRequest"), (4, "other"), (5, "nameNotResolved"),

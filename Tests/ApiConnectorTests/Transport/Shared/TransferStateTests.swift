@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Every state by every event.
-@Suite struct TransferStateTests {
+struct TransferStateTests {
     enum Event: String, CaseIterable {
         case head, bytes, end, fail, cancel, read, refuse, handOver
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Which object answers an authentication challenge.
-@Suite struct URLSessionChallengesTests {
+struct URLSessionChallengesTests {
     private enum Answerer: Equatable {
         case credential, handler, session
     }

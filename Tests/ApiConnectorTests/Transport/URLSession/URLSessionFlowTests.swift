@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// When a task of a session is suspended and resumed.
-@Suite struct URLSessionFlowTests {
+struct URLSessionFlowTests {
     private enum Call: Equatable {
         case suspend, resume
     }

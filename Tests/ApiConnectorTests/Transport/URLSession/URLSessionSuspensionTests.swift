@@ -10,7 +10,9 @@ import Testing
 /// Callbacks that wait count before a time limit ends a call: an app that was suspended has not run them.
 ///
 /// On Linux alone, where a `URLProtocol` may answer from any thread.
-@Suite(.timeLimit(.minutes(10))) struct URLSessionSuspensionTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionSuspensionTests {}
+
+extension URLSessionSuspensionTests {
     /// The session's queue stands still, as it does in a suspended app, while a response arrives and time passes.
     @Test(arguments: LateLimit.allCases)
     func aCallbackWaitingInTheQueueCountsBeforeALimit(_ limit: LateLimit) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Decisions that differ between Apple's systems and Linux, without calls of the system.
-@Suite struct URLSessionSystemTests {
+struct URLSessionSystemTests {
     private let url = URL(filePath: "/")
 
     @Test func refusesAGetWithABodyOnApplesSystemsOnly() {

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 
 /// Every coding, in every cut, without a socket.
-@Suite struct BodyDecodingTests {
+struct BodyDecodingTests {
     static var fixtures: [CodedFixture] {
         CodedFixture.all + [
             .rawDeflate, .checkedZstandard, .gzipMembers,

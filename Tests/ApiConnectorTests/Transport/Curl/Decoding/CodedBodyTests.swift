@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnector
 
 /// Coded bodies over sockets: requested codings, refused codings, and calls that must not wait for another call's body.
-@Suite struct CodedBodyTests {
+struct CodedBodyTests {
     private func provider(
         _ decompression: CurlConfiguration.Decompression = .standard,
         _ libraries: DecodingLibraries = .system

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct ContentCodingTests {
+struct ContentCodingTests {
     @Test(
         arguments: [
             ([], nil), ([""], nil), (["identity"], nil), (["none"], nil), (["Identity, ,"], nil), (["gzip"], "gzip"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct ExpansionLimitTests {
+struct ExpansionLimitTests {
     private func limit(ratio: Int = 100, byteCount: Int = 1 << 30, received: Int) -> ExpansionLimit {
         var limit = ExpansionLimit(maximumRatio: ratio, maximumByteCount: byteCount)
         limit.receive(received)

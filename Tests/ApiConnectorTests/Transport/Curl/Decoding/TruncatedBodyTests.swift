@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnector
 
 /// Half of a coded body is no success, however the response is framed.
-@Suite struct TruncatedBodyTests {
+struct TruncatedBodyTests {
     enum Framing: CaseIterable {
         case close, contentLength, chunked
     }
