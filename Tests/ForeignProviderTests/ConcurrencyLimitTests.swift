@@ -12,7 +12,9 @@ import Testing
     private let clock = ManualClock()
     private let arrivals = Arrivals()
     private let feed = BodyFeed()
+}
 
+extension ConcurrencyLimitTests {
     /// One slot; the first response is a body that a test sends, all others are `"done"`.
     private func api(
         _ timeouts: Timeouts = .unlimited,

@@ -12,7 +12,9 @@ import Testing
     private let clock = ManualClock()
     private let figures = Figures()
     private let events = EventList()
+}
 
+extension MeterTests {
     private func api(_ timeouts: Timeouts = .unlimited, _ server: some DataRequestType) -> Connection {
         Meter(wrapped: server, figures: figures).connected(on: clock, timeouts, events)
     }

@@ -9,7 +9,9 @@ import Synchronization
 import Testing
 
 /// A wrapper that knows nothing of origins shows another origin nothing, over each test double.
-@Suite(.timeLimit(.minutes(10))) struct NaiveWrapperTests {
+@Suite(.timeLimit(.minutes(10))) struct NaiveWrapperTests {}
+
+extension NaiveWrapperTests {
     /// Where a wrapper puts a secret.
     enum Place: CaseIterable, Sendable {
         case authorization, cookie, proxyAuthorization, apiKey, queryItem

@@ -11,7 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct SimpleCacheTests {
     private let arrivals = Arrivals()
     private let events = EventList()
+}
 
+extension SimpleCacheTests {
     private var server: TestConnector<ClosureResponses> {
         TestConnector { [arrivals] _ in .json(arrivals.note()) }
     }

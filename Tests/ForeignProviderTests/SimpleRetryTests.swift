@@ -11,7 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct SimpleRetryTests {
     private let clock = ManualClock()
     private let arrivals = Arrivals()
+}
 
+extension SimpleRetryTests {
     /// A server whose first responses are some, and whose last one is `"done"`.
     private func api(
         _ timeouts: Timeouts = .unlimited,

@@ -15,7 +15,9 @@ import Testing
 
     /// The host, path and credential of each request that the server got.
     private let seen = Seen()
+}
 
+extension TokenCredentialTests {
     private final class Seen: Sendable {
         private let lines = Mutex<[String]>([])
 

@@ -35,8 +35,8 @@ struct KeepAliveTests {
 
     /// Some requests are sent on a connection that is just being closed.
     ///
-    /// On a busy machine, nginx's idle limit of 5 ms may also pass on a new connection, before a POST arrives or before
-    /// the client reads the response to a GET.
+    /// On a busy machine, nginx's idle limit of 5 ms may also pass on a new connection, before a POST arrives, or before
+    /// the client reads the response to a GET over HTTP/2.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()
@@ -47,10 +47,11 @@ struct KeepAliveTests {
             over: wire.provider(trusting: nginx.authority),
             at: wire.url(of: nginx, "/small")
         )
-        let problems = result.problems(processed: try nginx.processedCounts(), newConnectionsMayEnd: true)
+        // Requests over HTTP/2 share a connection. If libcurl 7.88 cannot write to it, it also stops reading.
+        let isShared = wire.protocolName != "HTTP/1.1"
+        let problems = result.problems(processed: try nginx.processedCounts(), newConnectionsMayEnd: isShared)
         #expect(problems == [])
-        // Requests over HTTP/2 share a connection.
-        #expect(result.connections.count > (wire.protocolName == "HTTP/1.1" ? 8 : 1))
+        #expect(result.connections.count > (isShared ? 1 : 8))
     }
 }
 #endif

@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct LaunchSeedTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
+}
 
+extension LaunchSeedTests {
     #if os(Linux) || os(macOS)
     @Test func checkL_aSeedAnswersInAnotherProcessWhichReportsItsRequests() async throws {
         let line = UInt(#line)

@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptServerTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
+}
 
+extension ScriptServerTests {
     /// The server's whole output for these bytes.
     private func answer(to text: String, at port: Int) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in

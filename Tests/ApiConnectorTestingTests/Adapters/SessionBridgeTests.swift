@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SessionBridgeTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
+}
 
+extension SessionBridgeTests {
     private func url(_ path: String) throws -> URL {
         try #require(URL(string: "http://kiosk.example.com/v1\(path)"))
     }

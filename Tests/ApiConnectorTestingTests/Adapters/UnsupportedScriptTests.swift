@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct UnsupportedScriptTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
+}
 
+extension UnsupportedScriptTests {
     private func refusal(_ body: () throws -> some Sendable) throws -> UnsupportedScriptError {
         try #require(throws: UnsupportedScriptError.self) { _ = try body() }
     }

@@ -11,7 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct UploadEndTests {
     private let upload = Upload()
+}
 
+extension UploadEndTests {
     /// A call that sends the upload.
     private func call(_ script: Script<Shop>) throws -> Task<HTTPStatus, any Error> {
         let url = try #require(URL(string: "https://shop.example.com/teas"))

@@ -71,28 +71,17 @@ struct ObservedSecretTests {
         case answered, refused, failed, redirected
     }
 
-    /// Each one alone in every form, and each pair, one around the other, with a form in turn.
-    ///
-    /// A pair has one ending in turn; one alone has them all in release, and one in turn in debug.
+    /// Each one alone in every form and with every ending, and each pair, one around the other, with one of each in turn.
     private static let cases: [(stack: [Int], form: PlantedSecret.Form, endings: [Ending])] = {
         let forms = PlantedSecret.Form.allCases
         let pairs = credentials.indices.flatMap { one in
             credentials.indices.filter { $0 != one }.map { [one, $0] }
         }
         let endings = Ending.allCases
-        let ofOne = credentials.indices.flatMap { one in
-            forms.indices.map { form in
-                #if DEBUG
-                ([one], forms[form], [endings[(one + form) % endings.count]])
-                #else
-                ([one], forms[form], endings)
-                #endif
+        return credentials.indices.flatMap { one in forms.map { ([one], $0, endings) } }
+            + pairs.enumerated().map { index, pair in
+                (pair, forms[index % forms.count], [endings[index % endings.count]])
             }
-        }
-        let ofPairs = pairs.enumerated().map { index, pair in
-            (pair, forms[index % forms.count], [endings[index % endings.count]])
-        }
-        return ofOne + ofPairs
     }()
 
     @Test(arguments: cases)

@@ -20,7 +20,7 @@ struct PlantedSecretTests {
         "credentials", "newPassword", "user[password]",
     ]
 
-    @Test(arguments: combinations(headerNames, PlantedSecret.all))
+    @Test(arguments: headerNames, PlantedSecret.all)
     func isFoundInNoHeader(name: String, secret: PlantedSecret) async throws {
         for value in [secret.text, "Bearer \(secret.text)", "Basic \(secret.text)"] {
             var request = ApiRequest(url: try #require(URL(string: "http://h/")))
@@ -36,7 +36,7 @@ struct PlantedSecretTests {
         try await expectNoTrace(of: secret, request, echo: "Set-Cookie: id=\(secret.text)")
     }
 
-    @Test(arguments: combinations(fieldNames + ["key", "code"], PlantedSecret.ofForms))
+    @Test(arguments: fieldNames + ["key", "code"], PlantedSecret.ofForms)
     func isFoundInNoQueryItem(name: String, secret: PlantedSecret) async throws {
         let texts = ["http://h/p?a=1&\(name)=\(secret.text)&b=2", "http://h/p#a=1&\(name)=\(secret.text)&b=2"]
         for text in texts {
@@ -45,7 +45,7 @@ struct PlantedSecretTests {
         }
     }
 
-    @Test(arguments: combinations(fieldNames, PlantedSecret.all))
+    @Test(arguments: fieldNames, PlantedSecret.all)
     func isFoundInNoJSONField(name: String, secret: PlantedSecret) async throws {
         let values = ["\"\(secret.inJSON)\"", "{\"a\":[\"\(secret.inJSON)\"]}", "[1,\"\(secret.inJSON)\",{}]"]
         for value in values {
@@ -59,7 +59,7 @@ struct PlantedSecretTests {
         }
     }
 
-    @Test(arguments: combinations(fieldNames + ["key", "code"], PlantedSecret.ofForms))
+    @Test(arguments: fieldNames + ["key", "code"], PlantedSecret.ofForms)
     func isFoundInNoFormField(name: String, secret: PlantedSecret) async throws {
         let text = "a=1&\(name)=\(secret.text)&b=2"
         var request = ApiRequest(url: try #require(URL(string: "http://h/")), method: .post)

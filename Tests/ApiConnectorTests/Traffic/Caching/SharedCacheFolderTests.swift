@@ -15,7 +15,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
     }
+}
 
+extension SharedCacheFolderTests {
     private func lock() throws -> Int32 {
         let descriptor = open(folder.file(CacheFolderLock.name).path(percentEncoded: false), O_RDWR | O_CLOEXEC)
         return try #require(descriptor >= 0 ? descriptor : nil)
