@@ -34,14 +34,16 @@ final class CircuitSharing: Sendable {
     func look(at origin: HTTPOrigin, for request: ApiRequest) {
         let timeSource = request.timeSource
         let now = timeSource.now
-        let (isAway, mayLook) = circuits.change(origin) { ($0.view.isAway, $0.view.beginLook(now: now)) }
+        let (isAway, mayLook) = circuits.change(origin) { circuit in
+            (circuit.view.isAway, circuit.view.beginLook(now: now, interval: shared.refreshInterval))
+        }
         if isAway { request.reportUnavailableState(of: "circuits", shared.name) }
         guard mayLook else { return }
         Task { [self] in
             let record = try? await shared.state.record(for: shared.key(of: origin), within: shared.operationLimit)
             let now = timeSource.now
             circuits.change(origin) { circuit in
-                let news = circuit.view.see(record, now: now, interval: shared.refreshInterval)
+                let news = circuit.view.see(record, now: now)
                 circuit.follow(news, now: now)
             }
         }
@@ -72,7 +74,7 @@ final class CircuitSharing: Sendable {
             request.reportUnavailableState(of: "circuits", shared.name)
         case .refused:
             circuits.change(origin) { circuit in
-                circuit.view.succeed()
+                circuit.view.refuse()
                 circuit.yield(for: shared.refreshInterval, now: now)
             }
         }

@@ -142,10 +142,15 @@ extension SharedCircuitTests {
         await open(one)
         await refresh(other, until: "circuitOpen")
         backend.status.withLock { $0 = 503 }
+        // Both instances have read the record, and the first one also before its write.
+        await eventually { state.count(of: .record) == 3 }
         clock.advance(by: .milliseconds(9200))
-        let count = state.count(of: .record)
+        // The call must not learn from its own read that the open duration is over: it would be the trial request.
+        let read = Gate("read")
+        state.delayReads(until: read)
         #expect(await call(other) == "circuitOpen")
-        await eventually { state.count(of: .record) == count + 1 }
+        read.open()
+        await eventually { state.count(of: .record) == 4 }
         clock.advance(by: .milliseconds(300))
         #expect(await call(one) == "503")
         await eventually { state.count(of: .end) == 1 }
@@ -180,6 +185,34 @@ extension SharedCircuitTests {
         _ = try await state.acquireLease(of: key, owner: "x", for: .seconds(100), within: .seconds(1))
         for _ in 0..<10 { #expect(await call(one) == "circuitOpen") }
         #expect(state.count(of: .acquire) == 2)
+    }
+
+    /// Otherwise a look that ends after a refusal would cause the next request to the store within the interval.
+    @Test func anInstanceLearnsOnceThatTheOpenDurationIsOver() {
+        var view = SharedCircuitView()
+        let opened = SharedRecord(version: 1, data: Data("open".utf8))
+        let over = SharedRecord(version: 1, data: nil)
+        let news = [opened, over, over].map { view.learn($0) }
+        #expect(news == [.opened, .isOver, .nothing])
+        view.know(2, isOpening: true)
+        view.refuse()
+        let newsAfterRefusal = [2, 3].map { view.learn(SharedRecord(version: $0, data: nil)) }
+        #expect(newsAfterRefusal == [.nothing, .closed])
+    }
+
+    @Test func aLookThatSeesTheInstancesOwnWriteReportsNothing() {
+        var view = SharedCircuitView()
+        let opened = SharedRecord(version: 1, data: Data("open".utf8))
+        let mayLook = view.beginLook(now: .zero, interval: .seconds(1))
+        let mustWrite = view.mustWrite(over: SharedRecord(version: 0, data: nil), toOpen: true)
+        let ownNews = view.see(opened, now: .zero)
+        #expect(mayLook && mustWrite)
+        #expect(ownNews == .nothing)
+        // The next look is a second after the start of the first one.
+        let mayLookAgain = [999, 1000].map { view.beginLook(now: .milliseconds($0), interval: .seconds(1)) }
+        #expect(mayLookAgain == [false, true])
+        let news = view.see(opened, now: .seconds(1))
+        #expect(news == .opened)
     }
 
     @Test func withoutTheStateEachInstanceHasItsOwnCircuits() async {

@@ -54,6 +54,7 @@ final class UnreliableState: SharedState {
     private let isReplyLost = Locked(false)
     private let isEvicted = Locked(false)
     private let renewalGate = Locked<Gate?>(nil)
+    private let readGate = Locked<Gate?>(nil)
     private let recordLimits = Locked<[Duration]>([])
 
     enum Operation: Sendable {
@@ -97,27 +98,50 @@ final class UnreliableState: SharedState {
         renewalGate.withLock { $0 = gate }
     }
 
+    /// Delays `record` until a gate is open.
+    func delayReads(until gate: Gate) {
+        readGate.withLock { $0 = gate }
+    }
+
     /// The time limits of the operations that read a record.
     var limits: [Duration] { recordLimits.withLock { $0 } }
 
-    /// How many operations of a kind there were.
+    /// How many operations of a kind the store has done, has failed to do, or has delayed with a lease.
+    ///
+    /// A test that has waited for an operation's count relies on the operation's effect, so the effect comes first.
     func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
+
+    private func add(_ operation: Operation) {
+        counts.withLock { $0[operation, default: 0] += 1 }
+    }
+
+    /// Does an operation and counts it, unless the store is away or hangs.
+    private func perform<Value>(
+        _ operation: Operation,
+        _ body: (MemorySharedState) -> Value
+    ) async throws(ApiConnectorError) -> Value {
+        try await check(operation)
+        let value = body(state)
+        add(operation)
+        return value
+    }
 
     private func check(_ operation: Operation) async throws(ApiConnectorError) {
         if Task.isCancelled { throw ApiConnectorError(.cancelled, "the operation was canceled") }
-        let isFailing = failing.withLock { $0(operation) }
-        counts.withLock { $0[operation, default: 0] += 1 }
         if let gate = gate.withLock({ $0 }) {
+            add(operation)
             try? await gate.opened()
             throw .sharedStateUnavailable("the store did not answer")
         }
-        if isFailing { throw .sharedStateUnavailable("the store is away") }
+        guard failing.withLock({ $0(operation) }) else { return }
+        add(operation)
+        throw .sharedStateUnavailable("the store is away")
     }
 
     func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
         recordLimits.withLock { $0.append(limit) }
-        try await check(.record)
-        let record = state.record(for: key, within: limit)
+        if let gate = readGate.withLock({ $0 }) { try? await gate.opened() }
+        let record = try await perform(.record) { $0.record(for: key, within: limit) }
         return isEvicted.withLock { $0 } ? SharedRecord(version: record.version, data: nil) : record
     }
 
@@ -128,8 +152,9 @@ final class UnreliableState: SharedState {
         lifetime: Duration?,
         within limit: Duration
     ) async throws(ApiConnectorError) -> UInt64? {
-        try await check(.replace)
-        let new = state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        let new = try await perform(.replace) {
+            $0.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        }
         if new != nil { isEvicted.withLock { $0 = false } }
         if isReplyLost.withLock({ $0 }) { throw .sharedStateUnavailable("the reply is lost") }
         return new
@@ -141,8 +166,9 @@ final class UnreliableState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
-        try await check(.acquire)
         if let gate = renewalGate.withLock({ $0 }) {
+            try await check(.acquire)
+            add(.acquire)
             do {
                 try await gate.opened()
             } catch {
@@ -152,13 +178,13 @@ final class UnreliableState: SharedState {
                 }
                 throw ApiConnectorError(.cancelled, "the operation was canceled")
             }
+            return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
         }
-        return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
+        return try await perform(.acquire) { $0.acquireLease(of: key, owner: owner, for: duration, within: limit) }
     }
 
     func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
-        try await check(.end)
-        state.endLease(lease, within: limit)
+        try await perform(.end) { $0.endLease(lease, within: limit) }
     }
 
     func takeTokens(
@@ -168,8 +194,7 @@ final class UnreliableState: SharedState {
         ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
-        try await check(.take)
-        return state.takeTokens(count, of: key, at: rate, ahead: horizon, within: limit)
+        try await perform(.take) { $0.takeTokens(count, of: key, at: rate, ahead: horizon, within: limit) }
     }
 
     func takePlaces(
@@ -181,16 +206,17 @@ final class UnreliableState: SharedState {
         lasting duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedPlaces {
-        try await check(.places)
-        return state.takePlaces(
-            wantedCount,
-            of: totalCount,
-            for: key,
-            owner: owner,
-            using: usedCount,
-            lasting: duration,
-            within: limit
-        )
+        try await perform(.places) {
+            $0.takePlaces(
+                wantedCount,
+                of: totalCount,
+                for: key,
+                owner: owner,
+                using: usedCount,
+                lasting: duration,
+                within: limit
+            )
+        }
     }
 
     func holdTokens(
@@ -198,7 +224,6 @@ final class UnreliableState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) {
-        try await check(.hold)
-        state.holdTokens(of: key, for: duration, within: limit)
+        try await perform(.hold) { $0.holdTokens(of: key, for: duration, within: limit) }
     }
 }
