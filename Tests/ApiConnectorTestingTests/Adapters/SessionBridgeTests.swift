@@ -180,6 +180,8 @@ extension SessionBridgeTests {
         let sent = request
         async let result = call(session, sent)
         #expect(try await clock.nextSleep() == .seconds(30))
+        // The timeout can begin before the script has the request.
+        await eventually { script.engine.state.withLock { !$0.open.arrivals.isEmpty } }
         clock.advance(by: .seconds(30))
         #expect((await result.2 as NSError?)?.code == NSURLErrorTimedOut)
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
