@@ -1,0 +1,16 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+extension TimerQueue {
+    /// Waits until nothing waits any more in this queue.
+    ///
+    /// An action that the clock has started can add an entry after its call has ended. It removes that entry itself.
+    func becomesEmpty() async {
+        await eventually { entryCount == 0 }
+    }
+}
