@@ -18,10 +18,18 @@ package struct SecretSearch: Sendable {
     private struct Pattern {
         let bytes: [UInt8]
         let secret: Int
+
+        func isFound(in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+            var count = 0
+            while count < bytes.count, text[start + count] == bytes[count] { count += 1 }
+            return count == bytes.count
+        }
     }
 
     /// The patterns by their first byte.
     private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
+    /// Whether a pattern begins with a byte.
+    private let isFirst: [Bool]
 
     /// Makes a search for secrets; an empty secret is never found.
     package init(_ secrets: [[UInt8]]) {
@@ -34,13 +42,14 @@ package struct SecretSearch: Sendable {
                 patterns[Int(first)].append(Pattern(bytes: form, secret: index))
             }
         }
+        isFirst = patterns.map { !$0.isEmpty }
     }
 
     /// The places of secrets in a text, in order, with the indices of the secrets.
     ///
     /// Overlapping places are combined, with the index of the first secret.
     package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
-        guard patterns.contains(where: { !$0.isEmpty }) else { return [] }
+        guard isFirst.contains(true) else { return [] }
         var found: [(range: Range<Int>, secret: Int)] = []
         for reading in TextReading.all(of: bytes) { search(reading, &found) }
         return found.sorted { ($0.range.lowerBound, -$0.range.count) < ($1.range.lowerBound, -$1.range.count) }
@@ -48,7 +57,6 @@ package struct SecretSearch: Sendable {
     }
 
     private func search(_ reading: TextReading, _ found: inout [(range: Range<Int>, secret: Int)]) {
-        let isFirst = patterns.map { !$0.isEmpty }
         reading.bytes.withUnsafeBufferPointer { bytes in
             isFirst.withUnsafeBufferPointer { isFirst in
                 var start = 0
@@ -68,7 +76,7 @@ package struct SecretSearch: Sendable {
     ) {
         for pattern in patterns[Int(bytes[start])] {
             let end = start + pattern.bytes.count
-            guard end <= bytes.count, bytes[start..<end].elementsEqual(pattern.bytes) else { continue }
+            guard end <= bytes.count, pattern.isFound(in: bytes, at: start) else { continue }
             found.append((starts[start]..<starts[end], pattern.secret))
         }
     }

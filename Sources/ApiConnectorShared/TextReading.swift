@@ -27,8 +27,12 @@ package struct TextReading {
                 .filter { known.insert($0.bytes).inserted }
             readings += newest
         }
-        let deepest = [[.percent], [.percent, .escape], Encoding.allCases].map(text.decodedToAnyDepth)
-        return readings + deepest.filter { known.insert($0.bytes).inserted }
+        var deepest = text
+        for (index, encoding) in Encoding.allCases.enumerated() where deepest.bytes.contains(encoding.rawValue) {
+            deepest = text.decodedToAnyDepth(Array(Encoding.allCases[...index]))
+            if known.insert(deepest.bytes).inserted { readings.append(deepest) }
+        }
+        return readings
     }
 
     /// A text, and the results of decoding it once with each encoding.
@@ -65,9 +69,17 @@ package struct TextReading {
     /// Each complete character is decoded immediately, and the result may complete another character.
     private func decodedToAnyDepth(_ encodings: [Encoding]) -> TextReading {
         var decoded = Writer(capacity: bytes.count)
-        for (byte, start) in zip(bytes, starts) {
-            decoded.append(byte, start)
-            while decoded.decodeEnd(encodings) {}
+        var index = 0
+        while index < bytes.count {
+            if decoded.hasOpenEnd || Encoding(rawValue: bytes[index]) != nil {
+                decoded.append(bytes[index], starts[index])
+                while decoded.decodeEnd(encodings) {}
+                index += 1
+            } else {
+                let start = index
+                while index < bytes.count, Encoding(rawValue: bytes[index]) == nil { index += 1 }
+                decoded.append(bytes[start..<index], starts[start..<index])
+            }
         }
         return decoded.reading(endingAt: starts[bytes.count])
     }
@@ -87,6 +99,9 @@ extension TextReading {
             bytes.reserveCapacity(capacity)
             starts.reserveCapacity(capacity + 1)
         }
+
+        /// Whether the next byte can complete an encoded character.
+        var hasOpenEnd: Bool { bytes.count < openEnd }
 
         /// Appends bytes that are not encoded.
         mutating func append(_ bytes: ArraySlice<UInt8>, _ starts: some Collection<Int>) {
@@ -109,18 +124,18 @@ extension TextReading {
         /// Decodes the character that ends here, if there is one.
         mutating func decodeEnd(_ encodings: [Encoding]) -> Bool {
             guard bytes.count <= openEnd else { return false }
-            for byteCount in Encoding.byteCounts where byteCount <= bytes.count {
-                let start = bytes.count - byteCount
-                guard let encoding = Encoding(rawValue: bytes[start]), encodings.contains(encoding),
-                    let (new, count) = encoding.character(at: start, of: bytes), count == byteCount
-                else { continue }
-                let origin = starts[start]
-                bytes.removeSubrange(start...)
-                starts.removeSubrange(start...)
-                for byte in new { append(byte, origin) }
-                return true
-            }
-            return false
+            // Within an encoded character, only the last byte can begin another one, as in `\\`.
+            let first = max(0, bytes.count - Encoding.byteCounts.upperBound)
+            var start = bytes.count - Encoding.byteCounts.lowerBound
+            while start >= first, Encoding(rawValue: bytes[start]) == nil { start -= 1 }
+            guard start >= first, let encoding = Encoding(rawValue: bytes[start]), encodings.contains(encoding),
+                let (new, byteCount) = encoding.character(at: start, of: bytes), start + byteCount == bytes.count
+            else { return false }
+            let origin = starts[start]
+            bytes.removeSubrange(start...)
+            starts.removeSubrange(start...)
+            for byte in new { append(byte, origin) }
+            return true
         }
     }
 }
@@ -155,7 +170,10 @@ private enum Encoding: UInt8, CaseIterable {
             default: return nil
             }
         case .entity:
-            return Self.entities.first { bytes[index...].starts(with: $0.name) }.map { ([$0.byte], $0.name.count) }
+            guard let end = bytes[index...].prefix(Self.byteCounts.upperBound).firstIndex(of: UInt8(ascii: ";")),
+                let byte = Self.entities[bytes[index + 1..<end]]
+            else { return nil }
+            return ([byte], end + 1 - index)
         }
     }
 
@@ -190,8 +208,11 @@ private enum Encoding: UInt8, CaseIterable {
         return number
     }
 
-    private static let entities: [(name: [UInt8], byte: UInt8)] = [
-        ("quot", "\""), ("#34", "\""), ("#x22", "\""), ("apos", "'"), ("#39", "'"), ("#x27", "'"), ("amp", "&"),
-        ("#38", "&"), ("lt", "<"), ("gt", ">"),
-    ].map { (name: String, byte: Unicode.Scalar) in (Array("&\(name);".utf8), UInt8(ascii: byte)) }
+    /// The characters by the names between `&` and `;`.
+    private static let entities: [ArraySlice<UInt8>: UInt8] = [
+        "quot": "\"", "#34": "\"", "#x22": "\"", "apos": "'", "#39": "'", "#x27": "'",
+        "amp": "&", "#38": "&", "lt": "<", "gt": ">",
+    ].reduce(into: [:]) { (bytes, entity: (key: String, value: Unicode.Scalar)) in
+        bytes[Array(entity.key.utf8)[...]] = UInt8(ascii: entity.value)
+    }
 }
