@@ -12,7 +12,8 @@ struct FleetRun {
     private enum Event {
         /// New requests of an instance.
         case arrival(Int, count: Int)
-        case wake(Int)
+        /// Only the last wake of an instance counts.
+        case wake(Int, number: Int)
         /// The shared state has answered.
         case grant(Int, SharedTokens?)
         /// The shared state has granted places.
@@ -32,8 +33,10 @@ struct FleetRun {
     private let key = SharedStateKey("a", in: "tests")
     private let timers: TimerQueue
     private var lanes: [LimitLane]
-    private var events: [(time: Duration, order: Int, event: Event)] = []
-    private var order = 0
+    /// The events to come, the next one last.
+    private var events: [(time: Duration, event: Event)] = []
+    /// The number of the last wake of each instance.
+    private var lastWakes: [Int]
     private(set) var roundTripCount = 0
     /// When the shared state is unavailable.
     var outage: Range<Duration>?
@@ -54,6 +57,7 @@ struct FleetRun {
         self.policy = policy
         timers = TimerQueue.on(clock)
         lanes = (0..<instanceCount).map { _ in LimitLane(limit, policy) }
+        lastWakes = Array(repeating: 0, count: instanceCount)
     }
 
     /// How many requests are in flight.
@@ -92,17 +96,21 @@ struct FleetRun {
         add(.arrival(instance, count: count), at: time)
     }
 
+    /// Adds an event after all events of the same time.
     private mutating func add(_ event: Event, at time: Duration) {
-        order += 1
-        events.append((time, order, event))
+        var range = events.startIndex..<events.endIndex
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            range = events[middle].time > time ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        events.insert((time, event), at: range.lowerBound)
     }
 
     /// Goes on until a time, or until nothing happens any more.
     mutating func run(until end: Duration) {
-        while let next = events.indices.min(by: {
-            (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
-        }), events[next].time <= end {
-            let (time, _, event) = events.remove(at: next)
+        while let (time, event) = events.last, time <= end {
+            events.removeLast()
+            if case .wake(let instance, let number) = event, number != lastWakes[instance] { continue }
             clock.advance(by: time - clock.now)
             take(event)
         }
@@ -116,7 +124,7 @@ struct FleetRun {
         case .arrival(let number, let count):
             instance = number
             for _ in 0..<count { lanes[number].enter(LimitWaiter(.made(on: timers))) }
-        case .wake(let number): instance = number
+        case .wake(let number, _): instance = number
         case .grant(let number, let tokens):
             instance = number
             lanes[number].grant(tokens, now: now)
@@ -167,8 +175,8 @@ struct FleetRun {
             add(.grant(instance, tokens), at: now + .milliseconds(2))
         }
         if let time = turn.wakeTime {
-            events.removeAll { if case .wake(instance) = $0.event { true } else { false } }
-            add(.wake(instance), at: time)
+            lastWakes[instance] += 1
+            add(.wake(instance, number: lastWakes[instance]), at: time)
         }
     }
 }
