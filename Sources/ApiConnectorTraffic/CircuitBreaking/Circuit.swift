@@ -124,9 +124,10 @@ struct Circuit {
         }
     }
 
-    /// Leaves the trial request to another instance for a time.
+    /// Leaves the trial request to another instance for a time, unless the circuit has closed or opened again.
     mutating func yield(for interval: Duration, now: Duration) {
         guard case .halfOpen(let half) = state else { return }
+        view.refuse()
         change(to: .open(since: half.since, until: now + interval))
     }
 

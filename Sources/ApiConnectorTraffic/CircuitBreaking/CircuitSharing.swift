@@ -6,8 +6,8 @@ import ApiConnector
 
 /// Shares the circuits of this instance with other instances.
 ///
-/// - A request starts a read of the circuit's record if the next read is due: one refresh interval after the last read,
-///   or after the backoff if the last read failed. The request does not wait for the read.
+/// - A request starts a read of the circuit's record if the next read is due: one refresh interval after the start of
+///   the last read, or after the backoff if the last read failed. The request does not wait for the read.
 /// - A trial request needs a lease, so that one instance at a time sends trial requests.
 final class CircuitSharing: Sendable {
     enum Permission {
@@ -74,7 +74,7 @@ final class CircuitSharing: Sendable {
             request.reportUnavailableState(of: "circuits", shared.name)
         case .refused:
             circuits.change(origin) { circuit in
-                circuit.view.refuse()
+                circuit.view.succeed()
                 circuit.yield(for: shared.refreshInterval, now: now)
             }
         }
@@ -144,7 +144,8 @@ final class CircuitSharing: Sendable {
         // If another instance writes at the same time, its record may be the right one already.
         for _ in 0..<3 {
             let record = try await shared.state.record(for: key, within: shared.operationLimit)
-            guard circuits.change(origin, { $0.view.mustWrite(over: record, toOpen: isOpening) }) else { return }
+            guard circuits.change(origin, { $0.view.beginWrite(over: record, toOpen: isOpening) }) else { return }
+            defer { circuits.change(origin) { $0.view.endWrite() } }
             let version = try await shared.state.replaceRecord(
                 with: isOpening ? Data("open".utf8) : nil,
                 for: key,

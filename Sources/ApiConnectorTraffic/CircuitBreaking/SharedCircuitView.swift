@@ -27,10 +27,13 @@ struct SharedCircuitView {
     private var isOpening = false
     /// Whether this instance knows that the open duration of that version is over.
     private var isOver = false
-    private var isLooking = false
-    /// Whether this instance has learned of a newer record, or begun to write one, during a look.
-    private var isLookOutdated = false
     private var nextLookTime: Duration = .zero
+    /// When the next look is due if the one that is under way succeeds; nil if none is under way.
+    private var timeAfterLook: Duration?
+    /// Whether this instance has learned of a newer record, or has written one, during a look.
+    private var isLookOutdated = false
+    /// The number of writes that are under way.
+    private var writeCount = 0
     private var backoff = SharedStateBackoff()
 
     /// Whether the shared state is unavailable.
@@ -40,9 +43,10 @@ struct SharedCircuitView {
     ///
     /// - Parameter interval: The shortest time from the start of this look to the next one.
     mutating func beginLook(now: Duration, interval: Duration) -> Bool {
-        guard !isLooking, nextLookTime <= now else { return false }
-        isLooking = true
-        nextLookTime = now + interval
+        guard timeAfterLook == nil, nextLookTime <= now else { return false }
+        timeAfterLook = now + interval
+        // A look may see a write that is under way, and must not take it for another instance's.
+        isLookOutdated = writeCount > 0
         return true
     }
 
@@ -50,15 +54,14 @@ struct SharedCircuitView {
     ///
     /// - Parameter record: The record; nil if the shared state is unavailable.
     mutating func see(_ record: SharedRecord?, now: Duration) -> News {
-        isLooking = false
-        let isOutdated = isLookOutdated
-        isLookOutdated = false
+        if let timeAfterLook { nextLookTime = timeAfterLook }
+        timeAfterLook = nil
         guard let record else {
             fail(now: now)
             return .nothing
         }
         backoff.succeed()
-        return isOutdated ? .nothing : learn(record)
+        return isLookOutdated ? .nothing : learn(record)
     }
 
     /// Updates the view from a record, and returns the change.
@@ -87,11 +90,8 @@ struct SharedCircuitView {
     /// Records that an operation succeeded.
     mutating func succeed() { backoff.succeed() }
 
-    /// Records that another instance has the right to send a trial request.
-    mutating func refuse() {
-        backoff.succeed()
-        isOver = true
-    }
+    /// Records that another instance has the right to send a trial request, so the open duration is over.
+    mutating func refuse() { isOver = true }
 
     /// Whether the store can be asked for the right to send a trial request.
     func mayAsk(now: Duration) -> Bool { backoff.isOver(now: now) }
@@ -99,19 +99,26 @@ struct SharedCircuitView {
     /// Records that this instance or another has written a version of the record.
     mutating func know(_ version: UInt64, isOpening: Bool) {
         (self.version, self.isOpening, isOver) = (version, isOpening, false)
-        isLookOutdated = isLooking
+        isLookOutdated = true
     }
 
-    /// Whether this instance has to write the record to open or close the circuit.
-    mutating func mustWrite(over record: SharedRecord, toOpen: Bool) -> Bool {
+    /// Whether to write the record now to open or close the circuit; ``endWrite()`` ends the write.
+    mutating func beginWrite(over record: SharedRecord, toOpen: Bool) -> Bool {
         let isOwn = isOpening && record.version == version
         if toOpen, record.data != nil, !isOwn {
             // Another instance has already opened the circuit.
             know(record.version, isOpening: true)
             return false
         }
-        // A look that is under way may see this write, and must not take it for another instance's.
-        isLookOutdated = isLooking
-        return toOpen || record.data != nil || isOwn
+        guard toOpen || record.data != nil || isOwn else { return false }
+        writeCount += 1
+        isLookOutdated = true
+        return true
+    }
+
+    /// Records the end of a write, after ``know(_:isOpening:)`` if it has succeeded.
+    mutating func endWrite() {
+        // A circuit that was removed and made again has forgotten its writes.
+        writeCount = max(0, writeCount - 1)
     }
 }

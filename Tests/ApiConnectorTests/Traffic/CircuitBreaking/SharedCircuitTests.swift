@@ -142,7 +142,7 @@ extension SharedCircuitTests {
         await open(one)
         await refresh(other, until: "circuitOpen")
         backend.status.withLock { $0 = 503 }
-        // Both instances have read the record, and the first one also before its write.
+        // A look of each instance, and the first one's read before its write.
         await eventually { state.count(of: .record) == 3 }
         clock.advance(by: .milliseconds(9200))
         // The call must not learn from its own read that the open duration is over: it would be the trial request.
@@ -187,7 +187,7 @@ extension SharedCircuitTests {
         #expect(state.count(of: .acquire) == 2)
     }
 
-    /// Otherwise a look that ends after a refusal would cause the next request to the store within the interval.
+    /// Otherwise, a look that ends after a refusal would make the instance ask for the lease again within the interval.
     @Test func anInstanceLearnsOnceThatTheOpenDurationIsOver() {
         var view = SharedCircuitView()
         let opened = SharedRecord(version: 1, data: Data("open".utf8))
@@ -200,19 +200,71 @@ extension SharedCircuitTests {
         #expect(newsAfterRefusal == [.nothing, .closed])
     }
 
-    @Test func aLookThatSeesTheInstancesOwnWriteReportsNothing() {
+    @Test(arguments: [true, false])
+    func aLookThatSeesTheInstancesOwnWriteReportsNothing(lookIsFirst: Bool) {
         var view = SharedCircuitView()
+        let none = SharedRecord(version: 0, data: nil)
         let opened = SharedRecord(version: 1, data: Data("open".utf8))
-        let mayLook = view.beginLook(now: .zero, interval: .seconds(1))
-        let mustWrite = view.mustWrite(over: SharedRecord(version: 0, data: nil), toOpen: true)
-        let ownNews = view.see(opened, now: .zero)
-        #expect(mayLook && mustWrite)
-        #expect(ownNews == .nothing)
-        // The next look is a second after the start of the first one.
-        let mayLookAgain = [999, 1000].map { view.beginLook(now: .milliseconds($0), interval: .seconds(1)) }
-        #expect(mayLookAgain == [false, true])
-        let news = view.see(opened, now: .seconds(1))
+        if lookIsFirst { expectLook(&view, at: .zero) }
+        let mustWrite = view.beginWrite(over: none, toOpen: true)
+        if !lookIsFirst { expectLook(&view, at: .zero) }
+        let newsDuringWrite = view.see(opened, now: .zero)
+        view.know(1, isOpening: true)
+        view.endWrite()
+        expectLook(&view, at: .seconds(1))
+        let newsAfterWrite = view.see(opened, now: .seconds(1))
+        #expect(mustWrite)
+        #expect([newsDuringWrite, newsAfterWrite] == [.nothing, .nothing])
+    }
+
+    /// As when a write has failed, or there was nothing to write.
+    @Test(arguments: [true, false])
+    func aLookAfterAWriteReportsWhatAnotherInstanceHasWritten(toOpen: Bool) {
+        var view = SharedCircuitView()
+        if !toOpen { expectLook(&view, at: .zero) }
+        let mustWrite = view.beginWrite(over: SharedRecord(version: 0, data: nil), toOpen: toOpen)
+        if mustWrite { view.endWrite() }
+        if toOpen { expectLook(&view, at: .zero) }
+        let news = view.see(SharedRecord(version: 1, data: Data("open".utf8)), now: .zero)
+        #expect(mustWrite == toOpen)
         #expect(news == .opened)
+    }
+
+    @Test func theNextLookIsOneIntervalAfterTheStartOfTheLastOne() {
+        var view = SharedCircuitView()
+        expectLook(&view, at: .zero)
+        // Another operation fails during the look, and the store is back when the look ends.
+        view.fail(now: .milliseconds(500))
+        view.fail(now: .milliseconds(500))
+        let news = view.see(SharedRecord(version: 0, data: nil), now: .milliseconds(600))
+        let mayLook = view.beginLook(now: .milliseconds(999), interval: .seconds(1))
+        #expect(news == .nothing)
+        #expect(!mayLook)
+        expectLook(&view, at: .seconds(1))
+    }
+
+    private func expectLook(
+        _ view: inout SharedCircuitView,
+        at time: Duration,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let mayLook = view.beginLook(now: time, interval: .seconds(1))
+        #expect(mayLook, sourceLocation: sourceLocation)
+    }
+
+    @Test func aLateRefusalDoesNotHideTheEndOfANewerOpening() {
+        var circuit = Circuit(.small)
+        let opened = [1, 2].map { SharedRecord(version: $0, data: Data("open".utf8)) }
+        circuit.follow(circuit.view.learn(opened[0]), now: .zero)
+        let admission = circuit.admit(now: .seconds(10))
+        circuit.follow(circuit.view.learn(opened[1]), now: .seconds(10))
+        circuit.yield(for: .seconds(1), now: .seconds(10))
+        let news = circuit.view.learn(SharedRecord(version: 2, data: nil))
+        guard case .probe = admission else {
+            Issue.record("the request is not a trial: \(admission)")
+            return
+        }
+        #expect(news == .isOver)
     }
 
     @Test func withoutTheStateEachInstanceHasItsOwnCircuits() async {
