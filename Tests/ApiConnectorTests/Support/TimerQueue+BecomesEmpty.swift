@@ -10,7 +10,9 @@ extension TimerQueue {
     /// Waits until nothing waits any more in this queue.
     ///
     /// An action that the clock has started can add an entry after its call has ended. It removes that entry itself.
-    func becomesEmpty() async {
-        await eventually { entryCount == 0 }
+    func becomesEmpty(at location: SourceLocation = #_sourceLocation) async throws {
+        await eventually(at: location) { entryCount == 0 }
+        // After a failure, the other runs of a model would wait as long.
+        try #require(entryCount == 0, sourceLocation: location)
     }
 }

@@ -109,7 +109,7 @@ private final class Interleaving: Sendable {
         mover.cancel()
         _ = await mover.result
         try check(calls, results, canceled)
-        await timers.becomesEmpty()
+        try await timers.becomesEmpty()
     }
 
     private func call(_ number: Int, _ random: inout SplitMix64) -> Call {

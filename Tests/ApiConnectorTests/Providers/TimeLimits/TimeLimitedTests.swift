@@ -101,7 +101,7 @@ extension TimeLimitedTests {
             configuration: ConnectionConfiguration(timeouts: connection, timeSource: clock)
         )
         let call = Task { try await api.data(at: .me) }
-        // The stall timeout of a minute sleeps too.
+        // The connection's stall timeout of one minute is a sleep, too.
         try await clock.step(end)
         let error = try await #require(throws: ApiConnectorError.self) { try await call.value }
         #expect(error.kind == .deadlineExceeded)

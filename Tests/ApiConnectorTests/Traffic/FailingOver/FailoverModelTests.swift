@@ -67,7 +67,7 @@ extension FailoverModelTests {
         var results: [Result<ApiResponse, ApiConnectorError>] = []
         for call in calls { results.append(await call.task.value) }
         try #require(server.open.isEmpty)
-        await timers.becomesEmpty()
+        try await timers.becomesEmpty()
         let requests = Array(server.requests.enumerated())
         for (number, (call, result)) in zip(calls, results).enumerated() {
             let sent = requests.filter { $0.element.url.path() == "/\(number)" }

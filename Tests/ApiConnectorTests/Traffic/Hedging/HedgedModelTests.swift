@@ -80,7 +80,7 @@ extension HedgedModelTests {
         }
         // The losing requests have ended, too.
         try #require(server.open.isEmpty)
-        await timers.becomesEmpty()
+        try await timers.becomesEmpty()
         try #require(clock.sleeperCount == 0)
         let sent = server.requests.map { $0.url.lastPathComponent }
         var hedgeCount = 0

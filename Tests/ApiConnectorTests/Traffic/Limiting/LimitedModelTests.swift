@@ -96,7 +96,7 @@ extension LimitedModelTests {
         // No place is lost: each host takes as many again as it may.
         clock.advance(by: .seconds(100))
         try #require(provider.waiterCount == 0)
-        await timers.becomesEmpty()
+        try await timers.becomesEmpty()
         for host in ["one.example.com", "two.example.com"] {
             _ = try await provider.response(for: .made(host, on: timers))
         }

@@ -106,16 +106,17 @@ final class UnreliableState: SharedState {
     /// The time limits of the operations that read a record.
     var limits: [Duration] { recordLimits.withLock { $0 } }
 
-    /// How many operations of a kind the store has done, has failed to do, or has delayed with a lease.
+    /// How many operations of a kind the store has done, or has failed to do.
     ///
-    /// A test that has waited for an operation's count relies on the operation's effect, so the effect comes first.
+    /// An operation is counted after its effect, because a test that has waited for the count relies on the effect. An
+    /// operation that hangs, or a lease that waits for its gate, is counted when it begins.
     func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
 
     private func add(_ operation: Operation) {
         counts.withLock { $0[operation, default: 0] += 1 }
     }
 
-    /// Does an operation and counts it, unless the store is away or hangs.
+    /// Does an operation, unless the store is away or hangs; counts it in all cases.
     private func perform<Value>(
         _ operation: Operation,
         _ body: (MemorySharedState) -> Value
@@ -153,9 +154,10 @@ final class UnreliableState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> UInt64? {
         let new = try await perform(.replace) {
-            $0.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+            let new = $0.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+            if new != nil { isEvicted.withLock { $0 = false } }
+            return new
         }
-        if new != nil { isEvicted.withLock { $0 = false } }
         if isReplyLost.withLock({ $0 }) { throw .sharedStateUnavailable("the reply is lost") }
         return new
     }
@@ -166,21 +168,22 @@ final class UnreliableState: SharedState {
         for duration: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease? {
-        if let gate = renewalGate.withLock({ $0 }) {
-            try await check(.acquire)
-            add(.acquire)
-            do {
-                try await gate.opened()
-            } catch {
-                Task { [state] in
-                    try await gate.opened()
-                    _ = state.acquireLease(of: key, owner: owner, for: duration, within: limit)
-                }
-                throw ApiConnectorError(.cancelled, "the operation was canceled")
-            }
-            return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
+        @Sendable func acquire(_ state: MemorySharedState) -> SharedLease? {
+            state.acquireLease(of: key, owner: owner, for: duration, within: limit)
         }
-        return try await perform(.acquire) { $0.acquireLease(of: key, owner: owner, for: duration, within: limit) }
+        guard let gate = renewalGate.withLock({ $0 }) else { return try await perform(.acquire, acquire) }
+        try await check(.acquire)
+        add(.acquire)
+        do {
+            try await gate.opened()
+        } catch {
+            Task { [state] in
+                try await gate.opened()
+                _ = acquire(state)
+            }
+            throw ApiConnectorError(.cancelled, "the operation was canceled")
+        }
+        return acquire(state)
     }
 
     func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
