@@ -20,6 +20,7 @@ package struct SecretSearch: Sendable {
         let secret: Int
 
         func isFound(in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+            guard start + bytes.count <= text.count else { return false }
             var count = 0
             while count < bytes.count, text[start + count] == bytes[count] { count += 1 }
             return count == bytes.count
@@ -28,7 +29,7 @@ package struct SecretSearch: Sendable {
 
     /// The patterns by their first byte.
     private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
-    /// Whether a pattern begins with a byte.
+    /// For each byte, whether a pattern begins with it.
     private let isFirst: [Bool]
 
     /// Makes a search for secrets; an empty secret is never found.
@@ -76,7 +77,7 @@ package struct SecretSearch: Sendable {
     ) {
         for pattern in patterns[Int(bytes[start])] {
             let end = start + pattern.bytes.count
-            guard end <= bytes.count, pattern.isFound(in: bytes, at: start) else { continue }
+            guard pattern.isFound(in: bytes, at: start) else { continue }
             found.append((starts[start]..<starts[end], pattern.secret))
         }
     }
