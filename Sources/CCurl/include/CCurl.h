@@ -104,6 +104,7 @@ int curl_share_cleanup(ccurl_share *share);
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 typedef int (*ccurl_open_callback)(void *context, int purpose, struct curl_sockaddr *address);
+typedef int (*ccurl_close_callback)(void *context, int socket);
 typedef int (*ccurl_resolve_callback)(void *state, void *reserved, void *context);
 typedef int (*ccurl_context_callback)(ccurl_easy *easy, void *ssl_context, void *context);
 typedef int (*ccurl_prereq_callback)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port);
@@ -146,6 +147,7 @@ int ccurl_easy_set_share(ccurl_easy *easy, long option, ccurl_share *value);
 int ccurl_easy_set_data_callback(ccurl_easy *easy, long option, ccurl_data_callback value);
 int ccurl_easy_set_seek_callback(ccurl_easy *easy, long option, ccurl_seek_callback value);
 int ccurl_easy_set_open_callback(ccurl_easy *easy, long option, ccurl_open_callback value);
+int ccurl_easy_set_close_callback(ccurl_easy *easy, long option, ccurl_close_callback value);
 int ccurl_easy_set_resolve_callback(ccurl_easy *easy, long option, ccurl_resolve_callback value);
 int ccurl_easy_set_context_callback(ccurl_easy *easy, long option, ccurl_context_callback value);
 int ccurl_easy_set_prereq_callback(ccurl_easy *easy, long option, ccurl_prereq_callback value);
@@ -206,6 +208,8 @@ enum {
     CCURLOPT_SEEKFUNCTION = 20167,
     CCURLOPT_SEEKDATA = 10168,
     CCURLOPT_NOPROXY = 10177,
+    CCURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CCURLOPT_CLOSESOCKETDATA = 10209,
     CCURLOPT_PINNEDPUBLICKEY = 10230,
     CCURLOPT_PATH_AS_IS = 234,
     CCURLOPT_PIPEWAIT = 237,

@@ -17,6 +17,7 @@ extension ApiRequest {
     ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
     ///     these bytes, and then calls `completion` once. It runs before a time limit ends the wait or, later,
     ///     the response's body. Bytes may then be pending because the process was suspended or the machine is busy.
+    ///     If it does not call `completion` within 5 seconds of the system's time, the limit applies without it.
     ///     With nil, the default, a time limit ends the wait immediately.
     ///   - onStop: Ends the wait.
     public func withStopHandler<Value>(

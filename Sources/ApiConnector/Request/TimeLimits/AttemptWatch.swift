@@ -73,6 +73,7 @@ final class AttemptWatch: Sendable {
     }
 
     private let timers: TimerQueue
+    private let guards: TimerQueue
     private let timeouts: Timeouts
     private let limits: AttemptLimits?
     private let attempt: Int?
@@ -85,13 +86,16 @@ final class AttemptWatch: Sendable {
     ///   - deadline: When the whole call has to end, as a time of the timers' time source.
     ///   - limits: The request's limits; nil without a request.
     ///   - attempt: The request's attempt; nil without a request.
+    ///   - guards: Limits the time for reading pending bytes. Not the timers of a test's clock, which may never advance.
     init(
         _ timeouts: Timeouts,
         deadline: Duration?,
         timers: TimerQueue,
         limits: AttemptLimits? = nil,
-        attempt: Int? = nil
+        attempt: Int? = nil,
+        guards: TimerQueue = .system
     ) {
+        self.guards = guards
         self.limits = limits
         self.attempt = attempt
         self.deadline = deadline
@@ -211,7 +215,7 @@ final class AttemptWatch: Sendable {
         guard let readPending, isStalled() else { return endStall() }
         // Bytes may be pending: when a suspended process continues, its timers fire and its sockets become readable at
         // the same moment.
-        readPending { [weak self] in self?.endStall() }
+        read(readPending) { [weak self] in self?.endStall() }
     }
 
     /// Whether the time without progress has reached the limit.
@@ -243,7 +247,35 @@ final class AttemptWatch: Sendable {
     /// Ends the waits, after pending bytes are read: they may be the end of the response.
     private func reachLimit(_ error: ApiConnectorError) {
         guard let readPending = state.withLock({ $0.readPending }) else { return stop(error) }
-        readPending { [weak self] in self?.stop(error) }
+        read(readPending) { [weak self] in self?.stop(error) }
+    }
+
+    /// How long a transport may take to read pending bytes: 5 seconds.
+    ///
+    /// CurlProvider does not need this limit. A shorter one could end a call on a machine so busy that the thread that
+    /// reads has not run.
+    static let pendingLimit = Duration.seconds(5)
+
+    /// Reads pending bytes, and then applies a limit.
+    ///
+    /// The limit is applied after ``pendingLimit`` in any case, so a transport that does not call its completion cannot
+    /// disable the limit.
+    private func read(_ readPending: ReadPending, then applyLimit: @escaping @Sendable () -> Void) {
+        let isApplied = Locked(false)
+        let apply: @Sendable () -> Void = {
+            guard
+                !isApplied.withLock({ isApplied in
+                    defer { isApplied = true }
+                    return isApplied
+                })
+            else { return }
+            applyLimit()
+        }
+        let entry = guards.add(at: guards.timeSource.now + Self.pendingLimit, apply)
+        readPending { [guards] in
+            guards.remove(entry)
+            apply()
+        }
     }
 
     private func stop(_ error: ApiConnectorError) {

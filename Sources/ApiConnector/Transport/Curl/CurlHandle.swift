@@ -31,6 +31,7 @@ final class CurlHandle {
     /// The last turn that received a piece of the body.
     var lastPieceTurn = -1
     let sockets: CurlSockets
+    private let openSockets: CurlOpenSockets
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
     /// The current transfer; set while the handle is added to libcurl.
@@ -74,7 +75,8 @@ final class CurlHandle {
         share: OpaquePointer,
         deliveries: CurlDeliveries,
         turns: CurlTurns,
-        sockets: CurlSockets
+        sockets: CurlSockets,
+        openSockets: CurlOpenSockets
     ) {
         guard let pointer = curl_easy_init() else { return nil }
         easy = CurlEasy(pointer: pointer)
@@ -83,6 +85,7 @@ final class CurlHandle {
         self.deliveries = deliveries
         self.turns = turns
         self.sockets = sockets
+        self.openSockets = openSockets
         errorText.initialize(to: 0)
         configure()
     }
@@ -113,12 +116,12 @@ final class CurlHandle {
     /// - Returns: Why the transfer failed; nil for success.
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
+        if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
         if code == 0 {
             recordVersion(of: transfer)
             deliverHead(of: transfer)
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
         }
-        if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
         if let failure = brokenRules(of: transfer) ?? refusedRepetition(of: transfer) { return failure }
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
@@ -129,6 +132,12 @@ final class CurlHandle {
             request: transfer.request
         )
         return explain(error, code, words: words, hasHead: head.isComplete)
+    }
+
+    /// Whether the transfer's connection was closed because libcurl did not return from it.
+    var isShutDown: Bool {
+        let descriptors = connection.flatMap(sockets.descriptor(of:)).map { [$0] } ?? openedSockets
+        return descriptors.contains(where: openSockets.isShutDown)
     }
 
     /// The error of a transfer that failed at its proxy; nil for any other failure, or without a proxy.
@@ -216,8 +225,17 @@ extension CurlHandle {
             // Child processes must not inherit connections.
             let opened = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
             handle.socketError = opened < 0 ? errno : 0
-            if opened >= 0 { handle.openedSockets.append(opened) }
+            if opened >= 0 {
+                handle.openedSockets.append(opened)
+                handle.openSockets.add(opened)
+            }
             return opened
+        }
+        // A connection outlives its handle, and the loop outlives its connections.
+        easy.set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(openSockets).toOpaque())
+        ccurl_easy_set_close_callback(easy.pointer, CCURLOPT_CLOSESOCKETFUNCTION) { context, socket in
+            guard let context else { return close(socket) }
+            return Unmanaged<CurlOpenSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
         }
         ccurl_easy_set_resolve_callback(easy.pointer, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
             let handle = CurlHandle.from(context)

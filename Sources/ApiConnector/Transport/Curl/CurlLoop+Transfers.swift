@@ -14,7 +14,14 @@ extension CurlLoop {
     }
 
     private func makeHandle() -> CurlHandle? {
-        CurlHandle(configuration, share: share, deliveries: deliveries, turns: turns, sockets: sockets)
+        CurlHandle(
+            configuration,
+            share: share,
+            deliveries: deliveries,
+            turns: turns,
+            sockets: sockets,
+            openSockets: openSockets
+        )
     }
 
     /// Starts a transfer that is within the limits.
@@ -31,6 +38,7 @@ extension CurlLoop {
             collectingCount += 1
         }
         growConnectionCache()
+        beginCall()
         let code = curl_multi_add_handle(multi, handle.easy.pointer)
         if code != 0 {
             release(handle)
@@ -55,6 +63,7 @@ extension CurlLoop {
     }
 
     func release(_ handle: CurlHandle) {
+        beginCall()
         curl_multi_remove_handle(multi, handle.easy.pointer)
         active.remove(handle)
         if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }

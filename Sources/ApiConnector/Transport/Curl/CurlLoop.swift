@@ -27,6 +27,12 @@ final class CurlLoop: @unchecked Sendable {
     private let turn = Locked(())
     /// The thread that has the turn; 0 if no thread has it.
     private let owner = Atomic<UInt>(0)
+    /// The number of calls of libcurl so far.
+    private let callCount = Atomic<Int>(0)
+    /// The clock of the processor time that the loop's thread has used; 0 before it runs.
+    private let clock = Atomic<clockid_t>(0)
+    let openSockets = CurlOpenSockets()
+    let rescue: CurlRescue
     let deliveries = CurlDeliveries()
     let turns = CurlTurns()
     let sockets = CurlSockets()
@@ -54,6 +60,7 @@ final class CurlLoop: @unchecked Sendable {
     init(_ mailbox: CurlMailbox, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
         self.mailbox = mailbox
         self.configuration = configuration
+        rescue = CurlRescue(windowByteCount: configuration.streamWindowByteCount)
         line = CurlWaitingLine(
             maximumConnectionCount: configuration.maximumConnectionCount,
             maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
@@ -70,9 +77,25 @@ final class CurlLoop: @unchecked Sendable {
     /// Runs until it is stopped.
     func run() {
         blockSignals()
+        clock.store(MonotonicTime.threadClock, ordering: .relaxed)
         var events = poll.nothing
         while let timeout = turn.withLock({ _ in owning { takeTurn(events) } }) { events = poll.wait(timeout) }
         CurlExit.leave(self)
+    }
+
+    /// The state of the current or last call of libcurl; can be read on any thread.
+    var callState: CurlRescue.CallState {
+        let clock = clock.load(ordering: .relaxed)
+        return CurlRescue.CallState(
+            number: callCount.load(ordering: .relaxed),
+            isInside: owner.load(ordering: .relaxed) != 0,
+            processorTime: clock == 0 ? 0 : MonotonicTime.processorNanoseconds(of: clock)
+        )
+    }
+
+    /// Records that libcurl is about to be called.
+    func beginCall() {
+        callCount.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Whether no other thread is inside libcurl; after the process starts to exit, no thread enters it.
@@ -107,6 +130,8 @@ final class CurlLoop: @unchecked Sendable {
         guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
             guard isRunning, comeAlone, collectingCount == 0, !CurlExit.hasBegun else { return false }
+            // The caller's thread may be one of few that run time limits.
+            rescue.watch(self)
             owning {
                 turns.begin()
                 add(transfer)
@@ -211,6 +236,7 @@ extension CurlLoop {
     private func act(on descriptor: Int32, _ actions: Int32) {
         var running: Int32 = 0
         turns.beginCall()
+        beginCall()
         curl_multi_socket_action(multi, descriptor, actions, &running)
         sockets.uncork()
     }
@@ -225,9 +251,10 @@ extension CurlLoop {
     }
 
     private func finish(_ handle: CurlHandle, _ code: Int32) {
-        if code != 0, handle.prepareAgain(after: code), addAgain(handle) { return }
+        let isRescued = code != 0 && handle.isShutDown
+        if code != 0, !isRescued, handle.prepareAgain(after: code), addAgain(handle) { return }
         let transfer = handle.transfer
-        var error = handle.finish(code)
+        var error = isRescued ? transfer.map { CurlRescue.error($0.request) } : handle.finish(code)
         error?.bytesSent = handle.bytesSent
         if let transfer {
             handle.recordTimes(of: transfer)
@@ -247,6 +274,7 @@ extension CurlLoop {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
+        beginCall()
         let code = handle.resume()
         if code != 0 { finish(handle, code) }
     }

@@ -65,14 +65,26 @@ final class CurlMailbox: Sendable {
     }
 
     func post(_ command: Command) {
-        let (isStopped, isAsleep) = state.withLock { state in
-            guard !state.isStopped else { return (true, false) }
+        let (isStopped, isAsleep, watched) = state.withLock { state in
+            guard !state.isStopped else { return (true, false, nil as CurlLoop?) }
             state.commands.append(command)
             defer { state.isAsleep = false }
-            return (false, state.isAsleep)
+            return (false, state.isAsleep, command.mustBeTaken ? state.loop : nil)
         }
         if isAsleep { ring() }
+        if let watched { watched.rescue.watch(watched) }
         if isStopped { command.refuse() }
+    }
+
+    /// Whether the loop has not yet taken all commands.
+    var hasCommands: Bool { state.withLock { !$0.commands.isEmpty } }
+
+    /// Makes the loop read pending data, and then calls a closure, on the loop's thread or, if the loop is stuck in a
+    /// call of libcurl, on another thread.
+    func readPending(then completion: @escaping @Sendable () -> Void) {
+        guard let loop = state.withLock({ $0.loop }) else { return completion() }
+        let number = loop.rescue.add(completion, loop)
+        post(.readPending { loop.rescue.complete(number) })
     }
 
     /// Wakes the thread.
@@ -133,6 +145,14 @@ final class CurlMailbox: Sendable {
 }
 
 extension CurlMailbox.Command {
+    /// Whether a call waits until the loop takes the command, so that another call's server must not delay it.
+    var mustBeTaken: Bool {
+        switch self {
+        case .add, .remove: true
+        case .resume, .readPending, .stop: false
+        }
+    }
+
     /// Handles a command that is posted after the thread has ended.
     func refuse() {
         switch self {

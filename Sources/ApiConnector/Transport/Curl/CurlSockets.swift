@@ -103,6 +103,11 @@ final class CurlSockets {
         setsockopt(descriptor, Int32(IPPROTO_TCP), Int32(TCP_CORK), &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
+    /// The descriptor of an open connection; nil for an unknown connection.
+    func descriptor(of connection: CurlConnectionName) -> Int32? {
+        entries[connection]?.descriptor
+    }
+
     private func entry(of connection: CurlConnectionName) -> Entry? {
         guard let entry = entries[connection] else { return nil }
         guard Self.localPort(of: entry.descriptor) == connection.localPort else { return nil }

@@ -122,9 +122,9 @@ extension CurlTransfer {
         mailbox.post(.remove(self))
     }
 
-    /// Makes the loop read pending data, and then calls a closure on the loop's thread.
+    /// Makes the loop read pending data, and then calls a closure.
     func readPending(then completion: @escaping @Sendable () -> Void) {
-        mailbox.post(.readPending(completion))
+        mailbox.readPending(then: completion)
     }
 
     /// Ends the transfer for caller and reader.

@@ -48,7 +48,7 @@ extension AttemptWatchModelTests {
         let timers = TimerQueue.on(clock)
         let timeouts = Timeouts(attempt: chance(0...40), stall: chance(1...10))
         var model = Model(attemptEnd: timeouts.attempt, deadline: chance(0...40), stall: timeouts.stall)
-        let watch = AttemptWatch(timeouts, deadline: model.deadline, timers: timers)
+        let watch = AttemptWatch(timeouts, deadline: model.deadline, timers: timers, guards: .on(SynchronousClock()))
         let log = EventLog<Stopped>()
         let told = EventLog<Bool>()
         var expected: Set<Stopped> = []

@@ -13,7 +13,8 @@ struct AttemptWatchTests {
         let watch = AttemptWatch(
             Timeouts(attempt: .seconds(100), stall: .seconds(30)),
             deadline: nil,
-            timers: .on(clock)
+            timers: .on(clock),
+            guards: .on(SynchronousClock())
         )
         let completion = Locked<(@Sendable () -> Void)?>(nil)
         let kinds = Locked<[ApiConnectorError.Kind]>([])
@@ -32,7 +33,12 @@ struct AttemptWatchTests {
     @Test(arguments: LateLimit.allCases)
     func readsPendingBytesBeforeALimitEndsAWait(_ limit: LateLimit) {
         let clock = SynchronousClock()
-        let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
+        let watch = AttemptWatch(
+            limit.timeouts.applied,
+            deadline: limit.deadline,
+            timers: .on(clock),
+            guards: .on(SynchronousClock())
+        )
         let completion = Locked<(@Sendable () -> Void)?>(nil)
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         _ = watch.attach(appliesStall: true) { done in
@@ -46,11 +52,60 @@ struct AttemptWatchTests {
         #expect(kinds.withLock { $0 } == [limit.kind])
     }
 
+    @Test(arguments: LateLimit.allCases)
+    func aTransportThatNeverCallsItsCompletionDoesNotDisableALimit(_ limit: LateLimit) {
+        let (clock, guardClock) = (SynchronousClock(), SynchronousClock())
+        let watch = AttemptWatch(
+            limit.timeouts.applied,
+            deadline: limit.deadline,
+            timers: .on(clock),
+            guards: .on(guardClock)
+        )
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        _ = watch.attach(appliesStall: true) { _ in
+        } _: { error in
+            kinds.withLock { $0.append(error.kind) }
+        }
+        clock.advance(to: .seconds(60))
+        #expect(kinds.withLock { $0 } == [])
+        // The test's clock stands still; the guard has its own.
+        guardClock.advance(to: AttemptWatch.pendingLimit)
+        #expect(kinds.withLock { $0 } == [limit.kind])
+    }
+
+    /// A late completion must not stop a wait that was attached after the limit.
+    @Test(arguments: LateLimit.allCases)
+    func aCompletionAfterTheGuardHasNoEffect(_ limit: LateLimit) {
+        let (clock, guardClock) = (SynchronousClock(), SynchronousClock())
+        let watch = AttemptWatch(
+            limit.timeouts.applied,
+            deadline: limit.deadline,
+            timers: .on(clock),
+            guards: .on(guardClock)
+        )
+        let completion = Locked<(@Sendable () -> Void)?>(nil)
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        _ = watch.attach(appliesStall: true) { done in
+            completion.withLock { $0 = done }
+        } _: { error in
+            kinds.withLock { $0.append(error.kind) }
+        }
+        clock.advance(to: .seconds(60))
+        guardClock.advance(to: AttemptWatch.pendingLimit)
+        completion.withLock { $0.take() }?()
+        #expect(kinds.withLock { $0 } == [limit.kind])
+    }
+
     /// The bytes were the end of the response.
     @Test(arguments: LateLimit.allCases)
     func stopsNoWaitThatEndedWithItsPendingBytes(_ limit: LateLimit) {
         let clock = SynchronousClock()
-        let watch = AttemptWatch(limit.timeouts.applied, deadline: limit.deadline, timers: .on(clock))
+        let watch = AttemptWatch(
+            limit.timeouts.applied,
+            deadline: limit.deadline,
+            timers: .on(clock),
+            guards: .on(SynchronousClock())
+        )
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         _ = watch.attach(appliesStall: true) { [weak watch] done in
             watch?.end()

@@ -247,6 +247,12 @@ extension HostileFixture {
             [.head([("content-length", "4")]), .data("hello")],
             is: malformed
         ),
+        // Without the length, libcurl reports the reset as the end of the body (SECURITY.md).
+        .frames(
+            "HTTP/2: half a body of a known length, and a reset without an error",
+            [.head([("content-length", "10")]), .data("hello", isLast: false), .reset(1, code: 0)],
+            is: lost
+        ),
         .frames(
             "HTTP/2: a body shorter than its length",
             [.head([("content-length", "6")]), .data("hello")],

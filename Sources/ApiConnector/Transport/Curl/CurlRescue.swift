@@ -1,0 +1,207 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import Synchronization
+
+/// Ends the waits for a loop that is stuck inside libcurl, and makes libcurl return.
+///
+/// A call of libcurl reads as long as bytes arrive. A server can send HTTP/2 frames that carry no data, such as
+/// WINDOW_UPDATE, as fast as libcurl reads them. The call then lasts as long as the server sends, no command reaches the
+/// loop, and libcurl reports no progress that could end the call. Measured: 8 seconds for a flood of 8 seconds.
+///
+/// The watch starts when a call starts, and when a time limit or a cancellation waits for the loop. It does not run on a
+/// thread of Swift's concurrency, because the call may occupy it.
+///
+/// - Time limits wait until pending bytes are read. They stop waiting after a call has taken
+///   ``stuckNanoseconds`` of processor time or has read more than libcurl reads of a response's data in one call. The
+///   time is processor time, because a starved thread is not stuck.
+/// - If the call goes on, the watch shuts the socket down from which libcurl reads. libcurl then reads the end of the
+///   connection. The progress callback cannot end such a call: libcurl 7.88 does not call it.
+final class CurlRescue: Sendable {
+    /// The state of the current or last call of libcurl.
+    struct CallState: Equatable {
+        var number: Int
+        /// Whether a thread has the loop's turn.
+        var isInside: Bool
+        /// The processor time of the loop's thread in nanoseconds.
+        var processorTime: Int64
+    }
+
+    /// The time between two looks at a call, in milliseconds.
+    private static let tick = 20
+    /// The processor time after which a call is stuck: 30 ms.
+    static let stuckNanoseconds: Int64 = 30_000_000
+    /// The processor time after which the socket of a stuck call is shut down: 250 ms.
+    static let endlessNanoseconds: Int64 = 250_000_000
+    /// The minimum of ``maximumByteCount``: 8 MiB.
+    ///
+    /// libcurl reads up to 100 times 32 KiB in a call.
+    static let minimumByteCount: Int64 = 8 << 20
+
+    private let isWatching = Atomic(false)
+
+    private struct State {
+        var nextNumber = 0
+        var completions: [Int: @Sendable () -> Void] = [:]
+        /// The state of the call at the last look; the looks at the same call keep the first state.
+        var call: CallState?
+        /// How much libcurl had read from each socket at the first look at the call.
+        var readByteCounts: [Int32: Int64]?
+    }
+
+    private let state = Locked(State())
+    /// The size that no call of libcurl reads of honest data.
+    ///
+    /// A full window pauses a stream, which ends the call.
+    private let maximumByteCount: Int64
+
+    /// - Parameter windowByteCount: How much of a streamed body libcurl reads before it pauses.
+    init(windowByteCount: Int) {
+        maximumByteCount = max(Self.minimumByteCount, 2 * Int64(windowByteCount))
+    }
+
+    /// Adds a closure that ``complete(_:)`` calls, or the watch if the loop is stuck.
+    ///
+    /// - Returns: A number for ``complete(_:)``.
+    func add(_ completion: @escaping @Sendable () -> Void, _ loop: CurlLoop) -> Int {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            state.completions[state.nextNumber] = completion
+            return state.nextNumber
+        }
+        watch(loop)
+        return number
+    }
+
+    /// Calls an added closure, unless it was called before.
+    func complete(_ number: Int) {
+        let completion = state.withLock { $0.completions.removeValue(forKey: number) }
+        completion?()
+    }
+
+    /// Watches the loop until no thread is inside libcurl, the loop has taken its commands, and no closure waits.
+    func watch(_ loop: CurlLoop) {
+        guard !isWatching.load(ordering: .relaxed), !isWatching.exchange(true, ordering: .acquiringAndReleasing) else {
+            return
+        }
+        let call = loop.callState
+        state.withLock { state in
+            state.call = call
+            state.readByteCounts = nil
+        }
+        lookLater(loop)
+    }
+
+    private func lookLater(_ loop: CurlLoop) {
+        MonotonicTime.run(afterMilliseconds: Self.tick) { self.look(loop) }
+    }
+
+    private func look(_ loop: CurlLoop) {
+        let now = loop.callState
+        let isSame = state.withLock { state -> Bool? in
+            let isSame = state.call?.number == now.number && now.isInside
+            // After the flag is cleared, each new wait starts a new watch.
+            isWatching.store(false, ordering: .releasing)
+            guard now.isInside || loop.mailbox.hasCommands || !state.completions.isEmpty,
+                !isWatching.exchange(true, ordering: .acquiringAndReleasing)
+            else { return nil }
+            if !isSame { (state.call, state.readByteCounts) = (now, nil) }
+            return isSame
+        }
+        guard let isSame else { return }
+        if isSame { judge(now, loop.openSockets) }
+        lookLater(loop)
+    }
+
+    /// Ends the waits for a call that is stuck, and the call itself.
+    private func judge(_ now: CallState, _ sockets: CurlOpenSockets) {
+        let counts = sockets.readByteCounts()
+        let (processorTime, read) = state.withLock { state in
+            let before = state.readByteCounts ?? counts
+            state.readByteCounts = before
+            let read = counts.map { ($0.key, $0.value - (before[$0.key] ?? $0.value)) }.max { $0.1 < $1.1 }
+            return (now.processorTime - (state.call?.processorTime ?? now.processorTime), read)
+        }
+        let byteCount = read?.1 ?? 0
+        guard processorTime >= Self.stuckNanoseconds || byteCount >= maximumByteCount else { return }
+        let completions = state.withLock { state in
+            defer { state.completions = [:] }
+            return state.completions.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for completion in completions { completion() }
+        guard let read, byteCount >= maximumByteCount || (byteCount > 0 && processorTime >= Self.endlessNanoseconds)
+        else { return }
+        sockets.shutDown(read.0)
+    }
+
+    /// The error of a call whose connection was shut down.
+    static func error(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(
+            .malformedResponse,
+            "the server sent frames without data without end, so the connection was closed",
+            request: request
+        )
+    }
+}
+
+/// The open sockets of a loop.
+///
+/// A socket is closed while the lock is held, so that no other thread shuts down a socket that has the same descriptor.
+final class CurlOpenSockets: Sendable {
+    private struct State {
+        var descriptors: Set<Int32> = []
+        /// The sockets that were shut down; a closed socket stays until another one has its descriptor.
+        var shutDown: Set<Int32> = []
+    }
+
+    private let state = Locked(State())
+
+    func add(_ descriptor: Int32) {
+        state.withLock { state in
+            state.descriptors.insert(descriptor)
+            state.shutDown.remove(descriptor)
+        }
+    }
+
+    func close(_ descriptor: Int32) -> Int32 {
+        state.withLock { state in
+            state.descriptors.remove(descriptor)
+            return Foundation.close(descriptor)
+        }
+    }
+
+    /// Ends a connection: libcurl reads its end after the bytes that have arrived.
+    func shutDown(_ descriptor: Int32) {
+        state.withLock { state in
+            guard state.descriptors.contains(descriptor), state.shutDown.insert(descriptor).inserted else { return }
+            _ = shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    func isShutDown(_ descriptor: Int32) -> Bool {
+        state.withLock { $0.shutDown.contains(descriptor) }
+    }
+
+    /// How many bytes were read from each socket.
+    func readByteCounts() -> [Int32: Int64] {
+        state.withLock { $0.descriptors.reduce(into: [:]) { $0[$1] = Self.readByteCount(of: $1) } }
+    }
+
+    /// The bytes that have arrived, without those that were not read yet; nil if the kernel does not report them.
+    private static func readByteCount(of descriptor: Int32) -> Int64? {
+        // The kernel's `struct tcp_info` has `tcpi_bytes_received` at offset 128, from Linux 4.1 on. The struct of the
+        // C library ends before it.
+        var information = [UInt64](repeating: 0, count: 17)
+        var length = socklen_t(information.count * MemoryLayout<UInt64>.size)
+        var unreadCount: Int32 = 0
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), Int32(TCP_INFO), &information, &length) == 0,
+            length == information.count * MemoryLayout<UInt64>.size,
+            ioctl(descriptor, UInt(FIONREAD), &unreadCount) == 0
+        else { return nil }
+        return Int64(clamping: information[16]) - Int64(unreadCount)
+    }
+}
+
+#endif
