@@ -24,6 +24,17 @@ struct CurlFraming {
     /// Whether both a length and a transfer coding define the end of the body; libcurl uses the coding.
     var isAmbiguous: Bool { length != nil && hasTransferCoding }
 
+    /// Whether libcurl ignores the length, because a transfer coding other than `chunked` is named, or an empty one.
+    ///
+    /// The body would end with the connection, and half of it would be a success. RFC 9112, section 6.3, treats such a
+    /// response as an attempt to smuggle; `identity` is no transfer coding since RFC 7230.
+    var ignoresLength: Bool { isAmbiguous && !isChunked }
+
+    /// Why such a response is refused.
+    static let ignoredLength =
+        "the response has a Content-Length, and a Transfer-Encoding that is not chunked, so the length of its body is "
+        + "ambiguous"
+
     /// Checks a field line with its line break.
     ///
     /// - Returns: Why the response is refused; nil if the line is valid.

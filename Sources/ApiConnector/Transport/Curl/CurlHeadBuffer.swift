@@ -111,6 +111,9 @@ struct CurlHeadBuffer {
 
     private mutating func complete() -> Step {
         isInside = false
+        if framing.ignoresLength {
+            return .refused(CurlFraming.ignoredLength)
+        }
         switch status {
         case 101:
             return .refused("the server switched to a protocol that was not requested")

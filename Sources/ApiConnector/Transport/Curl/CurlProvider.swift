@@ -44,6 +44,9 @@ public struct CurlProvider: DefaultDataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         return try await request.withTimeLimitsInlined { (request) throws(ApiConnectorError) in
+            // libcurl would not read a body of 0 bytes, so that more bytes would be lost.
+            let isAnnouncedEmpty = request.body.isStreamed && request.body.byteCount == 0
+            let request = isAnnouncedEmpty ? try await request.collectingBody(upTo: 0) : request
             let transfer = try engine.transfer(for: request)
             let outcome = await request.withStopHandler {
                 await withUnsafeContinuation { transfer.start(reporting: $0) }
@@ -128,7 +131,19 @@ extension ApiResponse {
         }
         let body: ResponseBody
         if let decompression = transfer.decompression, let coding = ContentCoding(head.headers) {
-            body = try await transfer.body(arrival.body, coding, decompression)
+            let endsWithConnection =
+                request.method != .head && !head.headers.contains("Content-Length")
+                && CurlCloseWatch.endsWithConnection(arrival.head)
+            do {
+                body = try await transfer.body(
+                    arrival.body,
+                    coding,
+                    decompression,
+                    endsWithConnection: endsWithConnection
+                )
+            } catch {
+                throw error.completed(request: request)
+            }
         } else {
             body = request.delivery == .streamed ? ResponseBody(source: transfer) : ResponseBody(arrival.body)
         }

@@ -147,6 +147,9 @@ extension URLSessionExchange {
             defer { state.head = head }
             return state.head
         }
+        if let reason = head?.lengthFlaw {
+            stop(ApiConnectorError(.malformedResponse, at: .response, reason, request: request))
+        }
         if request.delivery == .streamed, let head, head.isServers(after: earlier, request) { startStream(head) }
         // R1: on Linux, any other disposition is ignored or traps.
         completionHandler(.allow)
@@ -274,6 +277,16 @@ extension URLSessionExchange {
 }
 
 extension HTTPURLResponse {
+    /// Why the length of the body is ambiguous; nil if it is not.
+    ///
+    /// Foundation on Linux ignores the length, and half of the body would be a success (RFC 9112, section 6.3).
+    fileprivate var lengthFlaw: String? {
+        guard value(forHTTPHeaderField: "Content-Length") != nil,
+            let codings = value(forHTTPHeaderField: "Transfer-Encoding"), !codings.lowercased().contains("chunked")
+        else { return nil }
+        return CurlFraming.ignoredLength
+    }
+
     /// Whether a head is certainly the server's, and not a proxy's response to CONNECT.
     ///
     /// Foundation on Linux also delivers the proxy's head: a refusal, or the success before the server's own head. On a

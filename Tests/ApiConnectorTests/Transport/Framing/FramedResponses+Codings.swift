@@ -42,10 +42,38 @@ extension FramedResponse {
             .raw("HTTP/1.1 200 OK\r\nTransfer_Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello"),
             .hello
         ),
+        // Section 6.3: libcurl ignores the length, so that half a body would be whole.
         FramedResponse(
             "identity and a length",
             .coding(" identity\r\nContent-Length: 5", body: "hello, world"),
-            .body("hello, world")
+            .malformed
+        ),
+        FramedResponse(
+            "identity and half a body",
+            .coding(" identity\r\nContent-Length: 10", body: "hello"),
+            .malformed
+        ),
+        FramedResponse("an empty coding and half a body", .coding("\r\nContent-Length: 10", body: "hello"), .malformed),
+        FramedResponse("a comma and half a body", .coding(" ,\r\nContent-Length: 10", body: "hello"), .malformed),
+        FramedResponse(
+            "identity twice and half a body",
+            .coding(" identity, identity\r\nContent-Length: 10", body: "hello"),
+            .malformed
+        ),
+        FramedResponse(
+            "half a body, and identity after its length",
+            .length("10", then: "Transfer-Encoding: identity"),
+            .malformed
+        ),
+        FramedResponse(
+            "half a body, and an empty coding after its length",
+            .length("10", then: "Transfer-Encoding:"),
+            .malformed
+        ),
+        FramedResponse(
+            "half a body in HTTP/1.0 with identity",
+            .raw("HTTP/1.0 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 10\r\n\r\nhello"),
+            .malformed
         ),
         FramedResponse(
             "a content coding of chunked",

@@ -25,6 +25,7 @@ final class BodyDecoding {
     static let outputByteCount = 64 << 10
 
     private let coding: ContentCoding
+    private let mayBeEmpty: Bool
     private let libraries: DecodingLibraries
     private var expansion: ExpansionLimit
     private var decoder: (any ContentDecoder)?
@@ -38,8 +39,10 @@ final class BodyDecoding {
     /// Whether the last slice had the maximum length, so that other tasks should run before the next one.
     private(set) var isBusy = false
 
-    init(_ coding: ContentCoding, _ decompression: BodyDecompression) {
+    /// - Parameter mayBeEmpty: Whether a body without a byte is complete; true by default.
+    init(_ coding: ContentCoding, _ decompression: BodyDecompression, mayBeEmpty: Bool = true) {
         self.coding = coding
+        self.mayBeEmpty = mayBeEmpty
         libraries = decompression.libraries
         expansion = decompression.limit
     }
@@ -78,14 +81,19 @@ final class BodyDecoding {
         (input, position) = (Data(), 0)
         guard isInputOver else { return .needsInput }
         // A response to HEAD and an empty body can also name a coding.
-        guard isAtEnd || expansion.receivedByteCount == 0 else {
-            throw ApiConnectorError(
-                .connectionLost,
-                at: .response,
-                "the body ended before the end of its \(coding.name) data: some of it is missing"
-            )
+        guard isAtEnd || (mayBeEmpty && expansion.receivedByteCount == 0) else {
+            throw Self.truncated(coding)
         }
         return .end
+    }
+
+    /// The error of a body that ended before its coded data.
+    static func truncated(_ coding: ContentCoding) -> ApiConnectorError {
+        ApiConnectorError(
+            .connectionLost,
+            at: .response,
+            "the body ended before the end of its \(coding.name) data: some of it is missing"
+        )
     }
 
     private func startedDecoder() throws(ApiConnectorError) -> any ContentDecoder {

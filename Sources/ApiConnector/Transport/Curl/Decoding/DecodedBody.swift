@@ -17,18 +17,21 @@ final class DecodedBody: ResponseBodySource {
 
     /// Makes the body from a transfer's coded body.
     ///
-    /// - Parameter timesRecord: Counts the decoded bytes; nil by default.
+    /// - Parameters:
+    ///   - mayBeEmpty: Whether a coded body without a byte is complete; true by default.
+    ///   - timesRecord: Counts the decoded bytes; nil by default.
     init(
         _ coded: some ResponseBodySource,
         _ coding: ContentCoding,
         _ how: BodyDecompression,
         to request: ApiRequest,
+        mayBeEmpty: Bool = true,
         timesRecord: TransportTimesRecord? = nil
     ) {
         self.coded = coded
         self.timesRecord = timesRecord
         self.request = request
-        decoding = Locked(BodyDecoding(coding, how))
+        decoding = Locked(BodyDecoding(coding, how, mayBeEmpty: mayBeEmpty))
     }
 
     /// Makes the body from collected bytes.
@@ -97,15 +100,28 @@ extension CurlTransfer {
     /// The decoded body.
     ///
     /// A collected body is decoded here, on the caller's task and within the call's time limits.
+    ///
+    /// - Parameter endsWithConnection: Whether only the end of the connection ends the body. An empty body may then
+    ///   have been cut before its first byte.
     func body(
         _ collected: Data,
         _ coding: ContentCoding,
-        _ how: BodyDecompression
+        _ how: BodyDecompression,
+        endsWithConnection: Bool
     ) async throws(ApiConnectorError) -> ResponseBody {
         guard case .collected(upTo: let limit) = request.delivery else {
-            return ResponseBody(source: DecodedBody(self, coding, how, to: request, timesRecord: timesRecord))
+            let source = DecodedBody(
+                self,
+                coding,
+                how,
+                to: request,
+                mayBeEmpty: !endsWithConnection,
+                timesRecord: timesRecord
+            )
+            return ResponseBody(source: source)
         }
         guard !collected.isEmpty else {
+            if endsWithConnection { throw BodyDecoding.truncated(coding) }
             timesRecord?.update { $0.decodedBodyByteCount = 0 }
             return ResponseBody(collected)
         }

@@ -54,6 +54,40 @@ struct TruncatedBodyTests {
         }
     }
 
+    /// Without a length, only the end of the connection ends the body, and nothing proves that it was not cut.
+    @Test(arguments: CodedFixture.all) func isAFailureWithoutAByte(_ fixture: CodedFixture) async throws {
+        for delivery in [ResponseDelivery.standard, .streamed] {
+            let server = try Self.server(Data(), coding: fixture.coding, .close)
+            let error = await #expect(throws: ApiConnectorError.self) { try await body(server.url(), delivery) }
+            #expect(error?.kind == .connectionLost)
+            #expect(
+                error?.detail == "the body ended before the end of its \(fixture.coding) data: some of it is missing"
+            )
+        }
+    }
+
+    /// A length of 0 and a last chunk prove that the body is whole.
+    @Test(arguments: CodedFixture.all, [Framing.contentLength, .chunked])
+    func anEmptyBodyWithALengthIsNoFailure(_ fixture: CodedFixture, _ framing: Framing) async throws {
+        for delivery in [ResponseDelivery.standard, .streamed] {
+            let server = try Self.server(Data(), coding: fixture.coding, framing)
+            #expect(try await body(server.url(), delivery) == Data())
+        }
+    }
+
+    /// A response without a body names the coding that its body would have.
+    @Test func aResponseWithoutABodyIsNoFailure() async throws {
+        for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
+            let server = try LoopbackServer { connection in
+                _ = try connection.readRequest()
+                try connection.send("HTTP/1.1 \(status) X\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n")
+            }
+            let response = try await CurlProvider().response(for: ApiRequest(url: server.url(), method: method))
+            #expect(response.status.rawValue == status)
+            #expect(try await response.body.collect(upTo: 100) == Data())
+        }
+    }
+
     /// A download asks for no coding, and some servers send one all the same.
     @Test(arguments: CodedFixture.all) func isAFailedDownload(_ fixture: CodedFixture) async throws {
         let fields = [(name: "Content-Encoding", value: fixture.coding), (name: "ETag", value: "\"1\"")]
