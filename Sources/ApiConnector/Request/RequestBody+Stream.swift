@@ -6,14 +6,18 @@ extension RequestBody {
     /// A file, which each attempt reads in chunks of 64 KiB; its media type is `application/octet-stream` by default.
     ///
     /// A file that cannot be read fails the call with kind `.encodingFailed`, if possible before anything is sent.
+    ///
+    /// A named pipe, a device and a file of `/proc` have no length before they are read. They are sent like a
+    /// ``stream(byteCount:mediaType:isReplayable:_:)`` without a `byteCount`. A pipe and a device can be read only once.
     public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
+        let chunks = FileChunks(file: file)
         let source = RequestBodySource(
-            byteCount: FileChunks(file: file).byteCount,
-            isReplayable: true,
+            byteCount: chunks.byteCount,
+            isReplayable: !chunks.isConsumed,
             file: file,
-            check: { () throws(ApiConnectorError) in try FileChunks(file: file).check() },
+            check: { () throws(ApiConnectorError) in try chunks.check() },
             run: { deliver in
-                for try await chunk in FileChunks(file: file) { try await deliver(chunk) }
+                for try await chunk in chunks { try await deliver(chunk) }
             }
         )
         return RequestBody(source: source, mediaType: mediaType)
@@ -26,7 +30,7 @@ extension RequestBody {
     /// ```
     ///
     /// The call fails with kind `.encodingFailed` if the source throws an error other than an ``ApiConnectorError``, or
-    /// if its length differs from `byteCount`.
+    /// if its length differs from `byteCount`. The last of the announced bytes are sent when the source has ended.
     ///
     /// - Parameters:
     ///   - byteCount: The length in bytes; nil, the default, if it is unknown. Over HTTP/1.1, such a body uses chunked
@@ -130,14 +134,19 @@ final class RequestBodySource: Sendable {
             )
         }
         var sentByteCount: Int64 = 0
+        // The last announced bytes are delivered after the source has ended. Otherwise, the server could process the
+        // body before the source turns out to have more.
+        var last: Data?
         do {
             try await run { chunk in
                 try Task.checkCancellation()
                 guard !chunk.isEmpty else { return }
                 sentByteCount += Int64(chunk.count)
-                guard sentByteCount <= byteCount.map({ Int64($0) }) ?? .max else { throw self.wrongLength("more") }
-                try await deliver(chunk)
+                let announced = byteCount.map { Int64($0) } ?? .max
+                guard sentByteCount <= announced else { throw self.wrongLength("more") }
+                if sentByteCount == announced { last = chunk } else { try await deliver(chunk) }
             }
+            if let last { try await deliver(last) }
         } catch let error as ApiConnectorError {
             throw error
         } catch is CancellationError {
@@ -170,14 +179,35 @@ final class RequestBodySource: Sendable {
 struct FileChunks: AsyncSequence {
     let file: URL
 
-    /// The current length; nil if there is no such file, or if an `Int` cannot hold its length.
+    /// The current length; nil if there is no such file, if it has no length before it is read, or if an `Int` cannot
+    /// hold its length.
     ///
     /// `fileSizeKey` is not used, because a `URL` may cache an earlier length, and for a symbolic link it is the length
     /// of the link.
     var byteCount: Int? {
-        var status = stat()
-        guard file.isFileURL, stat(file.path(percentEncoded: false), &status) == 0 else { return nil }
+        guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        // Files of /proc claim to be empty.
+        if status.st_size == 0, hasFirstByte { return nil }
         return Int(exactly: status.st_size)
+    }
+
+    /// Whether reading the file takes its bytes away, as with a named pipe, a terminal or another device.
+    var isConsumed: Bool {
+        guard let mode = status?.st_mode else { return false }
+        return mode & S_IFMT != S_IFREG && mode & S_IFMT != S_IFDIR
+    }
+
+    private var status: stat? {
+        var status = stat()
+        return file.isFileURL && stat(file.path(percentEncoded: false), &status) == 0 ? status : nil
+    }
+
+    private var hasFirstByte: Bool {
+        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        return read(descriptor, &byte, 1) > 0
     }
 
     /// Throws an error if the file cannot be read.
@@ -197,21 +227,54 @@ struct FileChunks: AsyncSequence {
         throw ApiConnectorError(.encodingFailed, at: .request, "the file \(path) cannot be read: \(reason)")
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(file: file) }
+    func makeAsyncIterator() -> Iterator { Iterator(file: file, mayBlock: isConsumed) }
 
     struct Iterator: AsyncIteratorProtocol {
         let file: URL
+        /// Whether opening or reading the file may wait for another process.
+        let mayBlock: Bool
         private var handle: FileHandle?
 
-        init(file: URL) {
+        init(file: URL, mayBlock: Bool) {
             self.file = file
+            self.mayBlock = mayBlock
         }
 
         mutating func next() async throws -> Data? {
-            let handle = try handle ?? FileHandle(forReadingFrom: file)
+            guard mayBlock else {
+                let handle = try handle ?? FileHandle(forReadingFrom: file)
+                self.handle = handle
+                guard let chunk = try handle.read(upToCount: Self.chunkByteCount), !chunk.isEmpty else { return nil }
+                return chunk
+            }
+            // The wait must not occupy one of the few threads that run tasks.
+            let (file, opened) = (file, handle)
+            let (handle, chunk) = try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "ApiConnector.FileChunks").async {
+                    continuation.resume(
+                        with: Result {
+                            let handle = try opened ?? FileHandle(forReadingFrom: file)
+                            return (handle, try Self.available(handle.fileDescriptor))
+                        }
+                    )
+                }
+            }
             self.handle = handle
-            guard let chunk = try handle.read(upToCount: 64 * 1024), !chunk.isEmpty else { return nil }
-            return chunk
+            return chunk.isEmpty ? nil : chunk
+        }
+
+        private static let chunkByteCount = 64 * 1024
+
+        /// Waits for bytes, and returns those that have arrived; none at the end.
+        ///
+        /// `FileHandle.read(upToCount:)` would wait until it has all bytes of a chunk.
+        private static func available(_ descriptor: Int32) throws -> Data {
+            var chunk = Data(count: chunkByteCount)
+            while true {
+                let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+                if count >= 0 { return chunk.prefix(count) }
+                guard errno == EINTR else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            }
         }
     }
 }
