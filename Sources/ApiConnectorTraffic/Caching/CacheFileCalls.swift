@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The system calls that write a cache's files, which a test can replace to inject faults.
+/// The system calls of a cache's files that a test can replace to inject faults.
 struct CacheFileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
@@ -12,13 +12,20 @@ struct CacheFileCalls: Sendable {
     /// link(2): an existing path and the new one; 0, or -1 with `errno` set.
     var link: @Sendable (String, String) -> Int32
 
-    /// - Parameter link: The call that makes a hard link; the system's by default.
+    /// Blocks the thread for a millisecond, before it tries again to get a lock.
+    var pause: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - link: The call that makes a hard link; the system's by default.
+    ///   - pause: The pause between two tries to get a lock; a millisecond by default.
     init(
         write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
-        link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) }
+        link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) },
+        pause: @escaping @Sendable () -> Void = { pauseBriefly() }
     ) {
         self.write = write
         self.link = link
+        self.pause = pause
     }
 
     static let system = CacheFileCalls { descriptor, bytes, offset in
@@ -40,3 +47,6 @@ struct CacheFileCalls: Sendable {
 
 // The property of the same name hides the function of the C library.
 private func makeLink(_ existing: String, _ new: String) -> Int32 { link(existing, new) }
+
+// The number of tries limits the wait for a lock, so no clock is read. Without descriptors, poll(2) only blocks.
+private func pauseBriefly() { poll(nil, 0, 1) }

@@ -72,11 +72,12 @@ final class SharedStateFiles: Sendable {
 
     /// Removes the files of entries that are over, and the files that killed processes were writing.
     ///
-    /// Between two files, other operations can take the lock.
+    /// Between two files, other operations can take the lock. If another process holds the lock for about a quarter of
+    /// a second, the rest stays until the next sweep.
     func sweep(now: Int64) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where isOver(name, now: now) {
-            guard let lock = CacheFolderLock(in: path) else { return }
+            guard let lock = CacheFolderLock(in: path, isPatient: true, calls: calls) else { return }
             // Another process may have changed the file before this one had the lock.
             if isOver(name, now: now) { unlink(path + name) }
             lock.release()
