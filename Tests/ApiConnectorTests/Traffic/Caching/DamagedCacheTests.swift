@@ -139,10 +139,12 @@ extension DamagedCacheTests {
         }
         try await disk().store("old", for: key(1000))
         let storage = disk(calls: slow)
-        for number in 0..<PendingCacheChanges.maximumCount { storage.update(key(number)) { _ in Data() } }
+        let ends = (0..<PendingCacheChanges.maximumCount).map { storage.replace(key($0), with: Data()) }
         storage.update(key(1000)) { _ in Data("new".utf8) }
         #expect(await storage.record(for: key(1000)) == nil)
         gate.open()
+        // Until then, the storage drops further changes.
+        for end in ends { try await end.opened() }
         try await storage.finishWrites()
         #expect(records.count == PendingCacheChanges.maximumCount)
         #expect(!records.contains(CacheFile.name(of: key(1000))))
