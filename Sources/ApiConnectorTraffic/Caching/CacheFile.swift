@@ -118,7 +118,7 @@ struct CacheFolderLock {
         guard descriptor >= 0 else { return nil }
         for number in 0..<(isPatient ? Self.maximumTryCount : 1) {
             if number > 0 { calls.pause() }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            if calls.lock(descriptor) == 0 { return }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
         }
         close(descriptor)

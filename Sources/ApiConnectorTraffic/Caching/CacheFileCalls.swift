@@ -12,19 +12,25 @@ struct CacheFileCalls: Sendable {
     /// link(2): an existing path and the new one; 0, or -1 with `errno` set.
     var link: @Sendable (String, String) -> Int32
 
+    /// flock(2) that does not wait: a descriptor; 0, or -1 with `errno` set.
+    var lock: @Sendable (Int32) -> Int32
+
     /// Blocks the thread for a millisecond, before it tries again to get a lock.
     var pause: @Sendable () -> Void
 
     /// - Parameters:
     ///   - link: The call that makes a hard link; the system's by default.
+    ///   - lock: The call that locks a file; the system's by default.
     ///   - pause: The pause between two tries to get a lock; a millisecond by default.
     init(
         write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
         link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) },
+        lock: @escaping @Sendable (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) },
         pause: @escaping @Sendable () -> Void = { pauseBriefly() }
     ) {
         self.write = write
         self.link = link
+        self.lock = lock
         self.pause = pause
     }
 
