@@ -6,6 +6,7 @@
 import ApiConnector
 import ApiConnectorTraffic
 import Foundation
+import Synchronization
 
 /// Kills processes that share one disk cache at random moments.
 ///
@@ -79,7 +80,9 @@ enum DiskCacheSoak {
     ///
     /// The process ends by itself only if a response is wrong.
     static func work(in folder: String) async throws {
-        let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
+        let storage = AwaitedStorage(
+            DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
+        )
         let versions = Versions(of: folder)
         let cached = Origin(versions: versions).caching(in: storage)
         while true {
@@ -92,14 +95,13 @@ enum DiskCacheSoak {
                 exit(3)
             }
             if let lock {
-                // This request returns after the pending writes of the storage.
-                _ = try await ask(address, user, .cached, cached, versions)
+                await storage.finishWrites()
                 close(lock)
             }
             guard Int.random(in: 0..<30) == 0 else { continue }
             let exclusive = versions.lock(address, LOCK_EX)
             _ = try await cached.response(for: ApiRequest(url: url(address), method: .delete))
-            _ = try await ask(address, user, .cached, cached, versions, isChecked: false)
+            await storage.finishWrites()
             versions.write((versions.read(address).current, versions.read(address).current), address)
             close(exclusive)
         }
@@ -142,6 +144,47 @@ enum DiskCacheSoak {
         }
     }
 
+    /// A disk storage whose writes can be awaited.
+    private final class AwaitedStorage: CacheStorage {
+        private final class End: Sendable {
+            private let continuation: CheckedContinuation<Void, Never>
+
+            init(_ continuation: CheckedContinuation<Void, Never>) {
+                self.continuation = continuation
+            }
+
+            deinit { continuation.resume() }
+        }
+
+        private let disk: DiskCacheStorage
+        private let lastKey = Mutex<CacheKey?>(nil)
+
+        init(_ disk: DiskCacheStorage) {
+            self.disk = disk
+        }
+
+        var digestKey: Data { disk.digestKey }
+
+        func record(for key: CacheKey) async -> Data? { await disk.record(for: key) }
+
+        func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
+            lastKey.withLock { $0 = key }
+            disk.update(key, change)
+        }
+
+        func removeAll() { disk.removeAll() }
+
+        /// Returns when each earlier change is on the disk, or was dropped.
+        func finishWrites() async {
+            guard let key = lastKey.withLock({ $0 }) else { return }
+            // The storage makes its changes in their order, and releases each of them.
+            await withCheckedContinuation { continuation in
+                let end = End(continuation)
+                disk.update(key) { record in withExtendedLifetime(end) { record } }
+            }
+        }
+    }
+
     private struct Counts {
         var (hitCount, missCount) = (0, 0)
 
@@ -157,12 +200,11 @@ enum DiskCacheSoak {
         _ user: Int,
         _ use: CacheUse,
         _ provider: some DataRequestType,
-        _ versions: Versions,
-        isChecked: Bool = true
+        _ versions: Versions
     ) async throws -> (isHit: Bool, problem: String?) {
         var request = ApiRequest(url: url(address), headers: ["Authorization": "Bearer \(user)"])
         request.cacheUse = use
-        let deleted = isChecked && user == 0 ? versions.read(address).deleted : 0
+        let deleted = user == 0 ? versions.read(address).deleted : 0
         do throws(ApiConnectorError) {
             let response = try await provider.response(for: request)
             let body = try await response.body.collect(upTo: 1 << 20)

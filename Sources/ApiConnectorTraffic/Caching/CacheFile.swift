@@ -101,21 +101,28 @@ struct TemporaryCacheFile {
 
 /// A lock that keeps other storages of the same folder, in any process, from changing records.
 ///
-/// The system releases the lock of a process that ends.
+/// The system releases the lock of a process that ends, but not the lock of a process that is stopped.
 struct CacheFolderLock {
     static let name = "lock"
 
+    /// How often a patient caller tries to get the lock, with a pause of a millisecond between two tries.
+    static let maximumTryCount = 250
+
     private let descriptor: Int32
 
-    /// Waits for the lock; returns nil if the file cannot be locked.
-    init?(in folder: String) {
+    /// Tries to get the lock; returns nil if another process holds it for too long, or if the file cannot be locked.
+    ///
+    /// - Parameter isPatient: Whether to try ``maximumTryCount`` times instead of once.
+    init?(in folder: String, isPatient: Bool, calls: CacheFileCalls) {
         descriptor = open(folder + Self.name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return nil }
-        while flock(descriptor, LOCK_EX) != 0 {
-            if errno == EINTR { continue }
-            close(descriptor)
-            return nil
+        for number in 0..<(isPatient ? Self.maximumTryCount : 1) {
+            if number > 0 { calls.pause() }
+            if calls.lock(descriptor) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
         }
+        close(descriptor)
+        return nil
     }
 
     func release() {

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The folder of a ``DiskCacheStorage``; used by one thread at a time in a process, and by several processes.
+/// The folder of a ``DiskCacheStorage``; used by a thread that reads and a thread that writes, and by several processes.
 final class CacheFolder: Sendable {
     private let path: String
     private let maximumByteCount: Int
@@ -32,7 +32,8 @@ final class CacheFolder: Sendable {
         let new = CacheDigest.newKey()
         let place = path + "digest.key"
         if let key = read(place), key.count == new.count { return key }
-        let lock = CacheFolderLock(in: path)
+        // Without the lock, a process that starts at the same time may use another key.
+        let lock = lock()
         defer { lock?.release() }
         for _ in 0..<4 {
             if let key = read(place) {
@@ -66,31 +67,35 @@ final class CacheFolder: Sendable {
         return nil
     }
 
-    func update(_ key: CacheKey, _ change: (Data?) -> Data?) {
-        let lock = CacheFolderLock(in: path)
-        // Without the lock nothing is stored, because a write could undo a change of another process.
-        let count = lock == nil ? nil : replace(key, change)
-        if count == nil { unlink(place(of: key)) }
-        lock?.release()
-        if let count { makeRoom(after: count) }
+    /// The lock for changes; nil if another process holds it for too long, or if the folder has no lock.
+    ///
+    /// - Parameter isPatient: Whether to wait about a quarter of a second for the lock.
+    func lock(isPatient: Bool = true) -> CacheFolderLock? {
+        CacheFolderLock(in: path, isPatient: isPatient, calls: calls)
     }
 
-    /// Replaces a record; returns its size in the file, or nil if there is none.
-    private func replace(_ key: CacheKey, _ change: (Data?) -> Data?) -> Int? {
-        guard let record = change(record(for: key)), CacheFile.byteCount(of: record) <= maximumByteCount / 4,
+    /// Replaces a record under the lock.
+    ///
+    /// - Returns: The record's size in the file; nil if there is no record now.
+    func replace(_ key: CacheKey, with record: Data?) -> Int? {
+        guard let record, CacheFile.byteCount(of: record) <= maximumByteCount / 4,
             let file = write(CacheFile.bytes(of: record, for: key))
-        else { return nil }
+        else {
+            remove(key)
+            return nil
+        }
         guard rename(file.path, place(of: key)) == 0 else {
             file.discard()
+            remove(key)
             return nil
         }
         file.release()
         return CacheFile.byteCount(of: record)
     }
 
+    func remove(_ key: CacheKey) { unlink(place(of: key)) }
+
     func removeAll() {
-        let lock = CacheFolderLock(in: path)
-        defer { lock?.release() }
         for name in names where CacheFile.key(of: name) != nil { unlink(path + name) }
     }
 
@@ -105,7 +110,7 @@ final class CacheFolder: Sendable {
     /// The folder is measured at the first write, and then each time that this process has written a sixteenth of the
     /// maximum size. Records are removed until the folder has at most three quarters of the maximum size, so that other
     /// processes have room until they measure the folder.
-    private func makeRoom(after byteCount: Int) {
+    func makeRoom(after byteCount: Int) {
         let isDue = writtenByteCount.withLock { count in
             let written = count.map { $0 + byteCount }
             let isDue = written.map { $0 > maximumByteCount / 16 } ?? true

@@ -52,7 +52,7 @@ public protocol CacheStorage: Sendable {
     /// The function receives the old record, or nil if there is none. A nil result removes the record.
     ///
     /// The method returns at once, because no call waits for a write. From then on ``record(for:)`` returns the result.
-    /// The function is short and may run on any thread. A storage without room removes the record.
+    /// The function is short, and may run several times and on any thread. A storage without room removes the record.
     func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?)
 
     /// Forgets all records.

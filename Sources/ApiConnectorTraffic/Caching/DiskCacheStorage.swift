@@ -9,8 +9,9 @@ public import ApiConnector
 /// - A record is written to a new file, which then replaces the old one. So a process that is killed leaves either the
 ///   old record or the new one. Each record has a checksum; a record that a failing disk or another program has changed
 ///   is removed.
-/// - A lock on a file in the folder lets one process at a time change records. If the file system has no such locks,
-///   nothing is stored.
+/// - A lock on a file in the folder lets one process at a time change records. Reads take no lock. If another process
+///   holds the lock for more than about a quarter of a second, for example because it was stopped, or if the file
+///   system has no such locks, the change is dropped and its record is removed.
 /// - The least recently used records are removed to make room for new ones.
 /// - Only the current user can read the files. The same holds for a folder that the storage makes; the permissions of
 ///   an existing folder do not change.
@@ -19,7 +20,8 @@ public import ApiConnector
 /// - If a record cannot be written, because the disk is full or the folder belongs to another user, no call fails. The
 ///   record is then not stored.
 ///
-/// The storage works on its own queue. No call waits for a write.
+/// Reads and writes have separate queues, so no call waits for a write. At most 64 changes wait for the disk. Above it,
+/// a change is dropped and its record is removed. A dropped change keeps nothing in memory except its key.
 public final class DiskCacheStorage: CacheStorage {
     /// The folder of the files.
     public let folder: URL
@@ -31,8 +33,11 @@ public final class DiskCacheStorage: CacheStorage {
     public let digestKey: Data
 
     private let files: CacheFolder
-    private let queue = DispatchQueue(label: "ApiConnector.DiskCacheStorage", qos: .userInitiated)
-    private let pendingCount = Protected(0)
+    private let changes = Protected(PendingCacheChanges())
+    /// Whether the last change found the lock in use: the next one does not wait for it, so that memory is released.
+    private let isLockInUse = Protected(false)
+    private let reads = DispatchQueue(label: "ApiConnector.DiskCacheStorage.reads", qos: .userInitiated)
+    private let writes = DispatchQueue(label: "ApiConnector.DiskCacheStorage.writes", qos: .userInitiated)
 
     /// Opens a storage in its own folder, which is created if it is missing.
     ///
@@ -54,27 +59,80 @@ public final class DiskCacheStorage: CacheStorage {
     /// Returns the record of a key, and marks it as used.
     public func record(for key: CacheKey) async -> Data? {
         await withCheckedContinuation { continuation in
-            queue.async { [files] in continuation.resume(returning: files.record(for: key)) }
+            reads.async { [self] in continuation.resume(returning: newestRecord(of: key)) }
         }
     }
 
     /// Replaces a record with the result of a function, unless the result is larger than a quarter of the maximum size.
+    ///
+    /// The function may be called several times: by reads until its result is on the disk, and by the write.
     public func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
-        let isOverrun = pendingCount.withLock { count in
-            count += 1
-            return count > Self.maximumPendingCount
-        }
-        queue.async { [self] in
+        let (isAccepted, _) = changes.withLock { changes in
             // If the disk is too slow for the writes, the record is dropped instead of kept in memory.
-            files.update(key) { isOverrun ? nil : change($0) }
-            pendingCount.withLock { $0 -= 1 }
+            changes.append(change, to: key) ? (true, []) : (false, changes.drop(key))
         }
+        // Changes that were accepted earlier remove the outdated record.
+        if isAccepted { writes.async { [self] in write(key) } }
     }
 
     /// Forgets all records.
     public func removeAll() {
-        queue.async { [files] in files.removeAll() }
+        _ = changes.withLock { $0.dropAll() }
+        writes.async { [self] in write(nil) }
     }
 
-    private static var maximumPendingCount: Int { 64 }
+    /// The record on the disk, after all changes that are not on the disk yet.
+    private func newestRecord(of key: CacheKey) -> Data? {
+        while true {
+            let view = changes.withLock { $0.view(of: key) }
+            switch view.base {
+            case .known(let record):
+                return view.changes.reduce(record) { $1($0) }
+            case .onDisk:
+                let record = files.record(for: key)
+                // If the first change began to be written meanwhile, the record may be its result already.
+                guard view.changes.isEmpty || changes.withLock({ $0.view(of: key).firstNumber }) == view.firstNumber
+                else { continue }
+                return view.changes.reduce(record) { $1($0) }
+            }
+        }
+    }
+
+    /// Removes the outdated records, and writes the next change of a key; only on the queue for writes.
+    private func write(_ key: CacheKey?) {
+        guard let lock = files.lock(isPatient: !isLockInUse.withLock { $0 }) else {
+            isLockInUse.withLock { $0 = true }
+            // Another process could undo a change. It could also put back the old record, so the record is outdated.
+            _ = changes.withLock { changes in key.map { changes.drop($0) } ?? changes.dropAll() }
+            key.map { files.remove($0) } ?? files.removeAll()
+            return
+        }
+        isLockInUse.withLock { $0 = false }
+        removeOutdatedRecords()
+        let byteCount = key.flatMap { writeNextChange(of: $0) }
+        lock.release()
+        if let byteCount { files.makeRoom(after: byteCount) }
+    }
+
+    private func removeOutdatedRecords() {
+        let outdated = changes.withLock { $0.outdated }
+        switch outdated {
+        case .keys(let keys):
+            if keys.isEmpty { return }
+            for key in keys { files.remove(key) }
+        case .all:
+            files.removeAll()
+        }
+        changes.withLock { $0.finishRemoval(of: outdated) }
+    }
+
+    /// - Returns: The number of bytes written; nil if the key now has no record.
+    private func writeNextChange(of key: CacheKey) -> Int? {
+        let view = changes.withLock { $0.view(of: key) }
+        guard let number = view.firstNumber, let change = view.changes.first else { return nil }
+        let record = change(files.record(for: key))
+        guard changes.withLock({ $0.begin(number, of: key, writing: record) }) else { return nil }
+        defer { changes.withLock { $0.finish(key) } }
+        return files.replace(key, with: record)
+    }
 }

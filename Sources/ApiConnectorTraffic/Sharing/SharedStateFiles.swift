@@ -7,9 +7,10 @@ import ApiConnector
 /// The files of a ``FolderSharedState``: one per key, and one for the lock.
 final class SharedStateFiles: Sendable {
     private let path: String
-    private let calls = CacheFileCalls.system
+    private let calls: CacheFileCalls
 
-    init(_ path: String) throws(ApiConnectorError) {
+    init(_ path: String, calls: CacheFileCalls = .system) throws(ApiConnectorError) {
+        self.calls = calls
         self.path = path.hasSuffix("/") ? path : path + "/"
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         do {
@@ -33,7 +34,11 @@ final class SharedStateFiles: Sendable {
     ) throws(ApiConnectorError) -> Result? {
         let lock = try openLock()
         defer { close(lock) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        guard calls.lock(lock) == 0 else {
+            // Any other error will not go away: some file systems have no locks.
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("locked") }
+            return nil
+        }
         // Closing alone does not release the lock while a process that is being started has a copy of the descriptor.
         defer { flock(lock, LOCK_UN) }
         let place = path + Self.name(of: key)
@@ -72,11 +77,12 @@ final class SharedStateFiles: Sendable {
 
     /// Removes the files of entries that are over, and the files that killed processes were writing.
     ///
-    /// Between two files, other operations can take the lock.
+    /// Between two files, other operations can take the lock. If another process holds the lock for about a quarter of
+    /// a second, the rest stays until the next sweep.
     func sweep(now: Int64) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where isOver(name, now: now) {
-            guard let lock = CacheFolderLock(in: path) else { return }
+            guard let lock = CacheFolderLock(in: path, isPatient: true, calls: calls) else { return }
             // Another process may have changed the file before this one had the lock.
             if isOver(name, now: now) { unlink(path + name) }
             lock.release()

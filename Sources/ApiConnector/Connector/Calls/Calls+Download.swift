@@ -17,8 +17,8 @@ extension ApiConnectionType {
     /// ```
     ///
     /// The bytes are written to `.NAME.part` in the folder of the file. When they are complete and on the disk, this
-    /// part file replaces the file. Until then, an existing file is not touched. The memory in use is one chunk and the
-    /// transport's window. If the disk is slow, a transport with back-pressure slows the server down; see
+    /// part file replaces the file, and gets its permissions. Until then, an existing file is not touched. A symbolic link
+    /// stays, and the file that it leads to is replaced. The memory in use is one chunk and the transport's window. If the disk is slow, a transport with back-pressure slows the server down; see
     /// <doc:DownloadsAndUploads>.
     ///
     /// A download is resumed in two cases:
@@ -32,7 +32,9 @@ extension ApiConnectionType {
     /// the whole body or has another version. If the download fails and its part file cannot be resumed, the part file
     /// is removed. The request does not accept a compressed response.
     ///
-    /// A second download to the same file at the same time fails, in the same process or in another one. Each chunk is
+    /// A second download to the same file at the same time fails, in the same process or in another one. The part file
+    /// is opened and locked when the response arrives. If the file system has no locks, the part file has a unique name,
+    /// and only this call resumes the download. Each chunk is
     /// written to the system's page cache on the thread that reads it. The final wait for the disk runs on a separate
     /// thread. A cancellation does not end this wait: the file is already complete, and is still moved into place.
     ///

@@ -63,6 +63,8 @@ extension StreamPipeline {
             let (validator, total) = (point.record.validator, point.record.totalByteCount)
             switch RangedAnswer(answer.response, from: point.offset, of: validator, totalByteCount: total) {
             case .rest:
+                // If another download has changed the part meanwhile, this rest does not fit.
+                guard try open(part, for: answer) else { break }
                 let chunks = try await answer.acceptedAsWhole()
                 return try open(answer, chunks, part) { () throws(ApiConnectorError) in
                     try part.goOn(at: point.offset)
@@ -104,9 +106,15 @@ extension StreamPipeline {
         }
         let chunks = try await answer.accepted()
         return try open(answer, chunks, part) { () throws(ApiConnectorError) in
+            _ = try part.open()
             try part.begin(DownloadRecord(url, answer))
             return response.wholeByteCount
         }
+    }
+
+    /// Opens the part file for a response; see ``PartFile/open()``.
+    private func open(_ part: PartFile, for answer: StreamedAnswer) throws(ApiConnectorError) -> Bool {
+        do throws(ApiConnectorError) { return try part.open() } catch { throw answer.completing(error) }
     }
 
     /// - Parameter prepare: Prepares the part for the body; returns the length of the whole file.

@@ -8,6 +8,9 @@ struct FileCalls: Sendable {
     /// `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
 
+    /// Like flock(2): takes a descriptor, and locks its file without waiting; returns 0, or -1 with `errno` set.
+    var lock: @Sendable (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) }
+
     static let system = FileCalls { descriptor, bytes, offset in
         pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
     }

@@ -6,10 +6,14 @@
 ///
 /// It is next to its target, locked against other downloads, and accompanied by a record of the download.
 ///
+/// The file is opened when the response arrives, so that a download that waits for its turn uses no descriptor.
+///
 /// Only one reader at a time uses it. If the download can be resumed, the bytes stay on the disk when this object is
 /// released; otherwise they are removed.
 final class PartFile: Sendable {
     private struct State {
+        /// The file; nil until ``open()``, and after ``release()``.
+        var file: DownloadFile?
         var record: DownloadRecord?
         var byteCount: Int
         /// The largest number of bytes so far, and whether the last write increased it.
@@ -18,17 +22,17 @@ final class PartFile: Sendable {
         /// Whether to keep the bytes for a later run.
         var isKept: Bool
         var isMoved = false
-        var isReleased = false
     }
 
     let target: URL
-    private let part: String
-    private let note: String
-    private let descriptor: Int32
+    private let place: DownloadPlace
+    private let url: String
     private let calls: FileCalls
     private let state: Locked<State>
 
-    /// Opens or creates the part file of a target.
+    /// Checks the target, and reads what an earlier download to it has left.
+    ///
+    /// No descriptor is open when this returns.
     ///
     /// - Parameters:
     ///   - target: The location of the complete file.
@@ -37,43 +41,54 @@ final class PartFile: Sendable {
     ///   is running.
     init(of target: URL, from url: String, calls: FileCalls = .system) throws(ApiConnectorError) {
         self.target = target
+        self.url = url
         self.calls = calls
-        let path = target.path(percentEncoded: false)
-        let folder = target.deletingLastPathComponent().path(percentEncoded: false)
-        let name = target.lastPathComponent
-        part = folder + ".\(name).part"
-        note = folder + ".\(name).part.json"
-        guard target.isFileURL else { throw .file(path, reason: "it is not a file URL") }
-        guard FileCalls.kind(of: path) != S_IFDIR else { throw .file(path, reason: "it is a directory") }
-        descriptor = try Self.lock(part, for: path)
-        let byteCount = Int(clamping: lseek(descriptor, 0, SEEK_END))
-        var record = FileManager.default.contents(atPath: note)
-            .flatMap { try? JSONDecoder().decode(DownloadRecord.self, from: $0) }
+        place = try DownloadPlace(of: target)
+        let file = try DownloadFile.locking(place, calls)
+        let left = Self.state(of: file, from: url)
+        if !left.isKept { file.remove() }
+        file.close()
+        state = Locked(left)
+    }
+
+    /// The state that an earlier download has left.
+    private static func state(of file: DownloadFile, from url: String) -> State {
+        let byteCount = file.byteCount
+        var record = file.isLocked ? file.record : nil
         let isKept = record != nil && byteCount > 0
         if !isKept || record?.url != url || byteCount > record?.totalByteCount ?? .max { record = nil }
-        state = Locked(State(record: record, byteCount: record == nil ? 0 : byteCount, furthest: 0, isKept: isKept))
+        return State(record: record, byteCount: record == nil ? 0 : byteCount, furthest: 0, isKept: isKept)
+    }
+
+    /// Opens and locks the file, unless it is open.
+    ///
+    /// - Returns: Whether ``point`` is still right: no other download has changed the file since it was last read.
+    /// - Throws: ``ApiConnectorError`` of kind `.other` if another download to the target is running.
+    func open() throws(ApiConnectorError) -> Bool {
+        if state.withLock({ $0.file != nil }) { return true }
+        let file = try DownloadFile.locking(place, calls)
+        // Other users must not read the bytes of a file that they cannot read.
+        file.copyPermissions(of: place.path, adding: 0o600)
+        var found = Self.state(of: file, from: url)
+        found.file = file
+        let opened = found
+        return state.withLock { state in
+            defer { state = opened }
+            return state.record == opened.record && state.byteCount == opened.byteCount
+        }
     }
 
     deinit {
         release()
     }
 
-    /// Releases the file and the lock, and keeps or removes the file.
+    /// Closes the file, releases the lock, and keeps or removes the file.
     func release() {
-        let isOpen = state.withLock { state in
-            defer { state.isReleased = true }
-            return !state.isReleased
-        }
-        guard isOpen else { return }
         state.withLock { state in
-            guard !state.isMoved, !state.isKept || lseek(descriptor, 0, SEEK_END) == 0 else { return }
-            unlink(part)
-            unlink(note)
+            guard let file = state.file.take() else { return }
+            if !state.isMoved, !state.isKept || file.byteCount == 0 { file.remove() }
+            file.close()
         }
-        // Unlocks explicitly, because a child process that is being started has a copy of the descriptor, which would
-        // keep the lock.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
     }
 
     /// The number of bytes in the file.
@@ -105,22 +120,26 @@ final class PartFile: Sendable {
             state.byteCount = 0
             state.isKept = false
         }
+        let file = try openFile()
         // The order matters, and the truncation is flushed first: old bytes must never be next to a new record.
-        if lseek(descriptor, 0, SEEK_END) > 0 {
-            guard ftruncate(descriptor, 0) == 0, FileCalls.synchronise(descriptor) == 0 else { throw failure() }
+        if file.byteCount > 0 {
+            guard ftruncate(file.descriptor, 0) == 0, FileCalls.synchronise(file.descriptor) == 0 else {
+                throw failure()
+            }
         }
-        unlink(note)
+        if file.isLocked { unlink(place.note) }
         guard let record else { return }
-        try writeNote(record)
+        // Without a lock, another download could use the file, so only this call resumes it.
+        if file.isLocked { try writeNote(record) }
         state.withLock { state in
             state.record = record
-            state.isKept = true
+            state.isKept = file.isLocked
         }
     }
 
     /// Continues at an offset within the file.
     func goOn(at offset: Int) throws(ApiConnectorError) {
-        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw failure() }
+        guard ftruncate(try openFile().descriptor, off_t(offset)) == 0 else { throw failure() }
         state.withLock { state in
             state.byteCount = offset
             state.furthest = max(state.furthest, offset)
@@ -129,11 +148,10 @@ final class PartFile: Sendable {
 
     /// Writes the next bytes; usually this only copies them to the system's page cache.
     func append(_ chunk: Data) throws(ApiConnectorError) {
+        let file = try openFile()
         let start = byteCount
-        guard chunk.count <= .max - start else {
-            throw .file(target.path(percentEncoded: false), reason: "it has more than \(Int.max) bytes")
-        }
-        let written = calls.write(chunk, to: descriptor, at: start)
+        guard chunk.count <= .max - start else { throw place.failure("it has more than \(Int.max) bytes") }
+        let written = calls.write(chunk, to: file.descriptor, at: start)
         state.withLock { state in
             state.byteCount = start + written.byteCount
             state.isAtFurthest = state.byteCount > state.furthest
@@ -165,77 +183,43 @@ final class PartFile: Sendable {
                 "the body ended after \(byteCount) of \(totalByteCount) bytes"
             )
         }
+        let file = try openFile()
         let code = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: self.move()) }
+            DispatchQueue.global().async { continuation.resume(returning: self.move(file)) }
         }
         if code != 0 { throw failure(code) }
     }
 
     /// - Returns: The error number; 0 for success.
-    private func move() -> Int32 {
-        guard FileCalls.synchronise(descriptor) == 0, rename(part, target.path(percentEncoded: false)) == 0 else {
-            return errno
-        }
+    private func move(_ file: DownloadFile) -> Int32 {
+        file.copyPermissions(of: place.path)
+        guard FileCalls.synchronise(file.descriptor) == 0, rename(file.path, place.path) == 0 else { return errno }
         state.withLock { $0.isMoved = true }
-        unlink(note)
-        FileCalls.synchronise(folder: target.deletingLastPathComponent().path(percentEncoded: false))
+        if file.isLocked { unlink(place.note) }
+        FileCalls.synchronise(folder: place.folder)
         return 0
     }
 
     private func writeNote(_ record: DownloadRecord) throws(ApiConnectorError) {
-        let path = target.path(percentEncoded: false)
         guard let data = try? JSONEncoder().encode(record) else {
-            throw .file(path, reason: "its record does not encode")
+            throw place.failure("its record does not encode")
         }
-        let descriptor = open(note, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = openNote(place.note)
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         let written = calls.write(data, to: descriptor, at: 0)
         if written.code != 0 { throw failure(written.code) }
     }
 
-    private func failure(_ code: Int32 = errno) -> ApiConnectorError {
-        .file(target.path(percentEncoded: false), code: code)
+    private func openFile() throws(ApiConnectorError) -> DownloadFile {
+        guard let file = state.withLock({ $0.file }) else { throw place.failure("the download is over") }
+        return file
     }
 
-    /// Opens a part file and locks it.
-    private static func lock(_ part: String, for path: String) throws(ApiConnectorError) -> Int32 {
-        while true {
-            let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-            guard descriptor >= 0 else { throw .file(path, code: errno) }
-            var failure: ApiConnectorError?
-            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let isTaken = errno == EWOULDBLOCK
-                failure =
-                    isTaken ? .file(path, reason: "another download to it is running") : .file(path, code: errno)
-            } else if FileCalls.kind(of: part) != S_IFREG, FileCalls.kind(of: part) != nil {
-                failure = .file(path, reason: "\(part) exists and is not a regular file")
-            } else if FileCalls.isOpen(part, as: descriptor) {
-                return descriptor
-            }
-            close(descriptor)
-            // Without an error, try again: the download that had the lock has moved or removed the file meanwhile.
-            if let failure { throw failure }
-        }
-    }
+    private func failure(_ code: Int32 = errno) -> ApiConnectorError { place.failure(code: code) }
 }
 
-extension ApiConnectorError {
-    fileprivate static func file(_ path: String, code: Int32) -> ApiConnectorError {
-        let underlying = POSIXErrorCode(rawValue: code).map { POSIXError($0) }
-        return .file(path, reason: String(cString: strerror(code)), underlying: underlying)
-    }
-
-    fileprivate static func file(
-        _ path: String,
-        reason: String,
-        underlying: (any Error)? = nil
-    ) -> ApiConnectorError {
-        ApiConnectorError(
-            .other,
-            at: .response,
-            "the download cannot be written to \(path): \(reason)",
-            underlying: underlying
-        )
-    }
+// The method `open` hides the function of the C library.
+private func openNote(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
 }

@@ -98,7 +98,7 @@ struct DownloadTargetTests {
                 folder.file("piped"),
                 "exists and is not a regular file"
             ),
-            (folder.file(String(repeating: "a", count: 254)), "File name too long"), (web, "it is not a file URL"),
+            (folder.file(String(repeating: "a", count: 256)), "File name too long"), (web, "it is not a file URL"),
         ] {
             let error = await host.failure(of: host.api.download(at: Endpoint("/"), to: target))
             #expect(error?.kind == .other)
@@ -148,9 +148,137 @@ struct DownloadTargetTests {
     @Test func aDownloadThatStartsOverHasNoByteOfTheOldOne() async throws {
         let folder = try TemporaryFolder()
         let part = try PartFile(of: folder.file("export.bin"), from: "http://api.example.com/export.bin")
+        #expect(try part.open())
         try part.append(bytes)
         try part.begin(nil)
         try await part.finish(0)
         #expect(folder.data("export.bin") == Data())
+    }
+
+    /// A name needs no room for the ending of the part file.
+    @Test(arguments: [240, 244, 245, 249, 250, 255]) func aNameMayBeAsLongAsTheFileSystemAllows(_ byteCount: Int)
+        async throws
+    {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
+        for letter in ["a", "é"] {
+            let name = String(repeating: letter, count: byteCount / letter.utf8.count)
+            let target = host.folder.file(name)
+            if letter == "a" {
+                #expect(
+                    await host.failure(of: host.api.download(at: Endpoint("/export"), to: target, resuming: nil)) != nil
+                )
+                #expect(host.folder.names.count == 2)
+            }
+            _ = try await host.api.download(at: Endpoint("/export"), to: target).file()
+            #expect(host.folder.names == [name])
+            #expect(host.folder.data(name) == bytes)
+            try FileManager.default.removeItem(at: target)
+        }
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\"", "whole"])
+    }
+
+    @Test func writesThroughASymbolicLink() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let folder = host.folder
+        try FileManager.default.createDirectory(at: folder.file("inner"), withIntermediateDirectories: false)
+        _ = try folder.write(old, to: "inner/there")
+        let path = folder.url.path(percentEncoded: false)
+        for (link, destination, end) in [
+            ("absolute", "\(path)/inner/there", "inner/there"), ("relative", "inner/there", "inner/there"),
+            ("chain", "relative", "inner/there"), ("dangling", "inner/new", "inner/new"),
+        ] {
+            #expect(symlink(destination, folder.file(link).path) == 0)
+            let done = try await host.api.download(at: Endpoint("/"), to: folder.file(link)).file()
+            #expect(done.file == folder.file(link))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file(link).path) == destination)
+            #expect(folder.data(end) == bytes)
+            _ = try folder.write(old, to: "inner/there")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("inner").path).count == 2)
+        #expect(folder.names == ["absolute", "chain", "dangling", "inner", "relative"])
+    }
+
+    @Test func keepsThePermissionsOfTheFileThatItReplaces() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        func mode(_ name: String) throws -> Int {
+            let path = host.folder.file(name).path
+            return try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+        }
+        for expected in [0o600, 0o640, 0o400, 0o755] {
+            try? FileManager.default.removeItem(at: host.target)
+            try old.write(to: host.target)
+            #expect(chmod(host.target.path, mode_t(expected)) == 0)
+            var partModes: Set<Int> = []
+            for try await event in host.stream() {
+                if case .progress = event { partModes.insert(try mode(".export.bin.part")) }
+            }
+            #expect(partModes == [expected | 0o600])
+            #expect(try mode("export.bin") == expected)
+            #expect(host.content == bytes)
+        }
+    }
+
+    @Test func refusesATargetThatIsNoRegularFileBeforeAnythingIsSent() async throws {
+        let host = try FileHost([{ _ in .status(200) }])
+        let folder = host.folder
+        #expect(mkfifo(folder.file("pipe").path, 0o600) == 0)
+        #expect(symlink("/dev/null", folder.file("device").path) == 0)
+        #expect(symlink("pipe", folder.file("link").path) == 0)
+        #expect(symlink("loop", folder.file("loop").path) == 0)
+        let regular = "it exists and is not a regular file"
+        let names = folder.names
+        for (target, reason) in [
+            (folder.file("pipe"), regular), (folder.file("device"), regular), (folder.file("link"), regular),
+            (folder.file("loop"), "Too many levels of symbolic links"),
+            (URL(filePath: folder.url.path(percentEncoded: false) + "/new/"), "its path ends with a slash"),
+        ] {
+            let error = await host.failure(of: host.api.download(at: Endpoint("/"), to: target))
+            #expect(error?.kind == .other)
+            #expect(error?.detail.hasSuffix(": \(reason)") == true, "\(error?.detail ?? "no error")")
+        }
+        #expect(host.web.requests.isEmpty)
+        #expect(folder.names == names)
+    }
+
+    @Test(arguments: [ENOSYS, EOPNOTSUPP, ENOLCK])
+    func downloadsToAFileSystemWithoutLocks(_ code: Int32) async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([
+            { version.answer($0, cutAt: 5000) }, { version.answer($0) }, { version.answer($0, cutAt: 5000) },
+        ])
+        var calls = FileCalls.system
+        calls.lock = { _ in
+            errno = code
+            return -1
+        }
+        _ = try await host.stream(calls: calls).file()
+        #expect(host.content == bytes)
+        #expect(host.folder.names == ["export.bin"])
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+        // A later call could not know whether this one still runs.
+        #expect(await host.failure(of: host.stream(resuming: nil, calls: calls))?.kind == .connectionLost)
+        #expect(host.folder.names == ["export.bin"])
+    }
+
+    @Test func triesAgainAfterAnInterruptedLock() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let count = Locked(0)
+        var calls = FileCalls.system
+        calls.lock = { descriptor in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number % 2 == 1 else { return FileCalls.system.lock(descriptor) }
+            errno = EINTR
+            return -1
+        }
+        _ = try await host.stream(calls: calls).file()
+        #expect(host.content == bytes)
+        #expect(count.withLock { $0 } == 4)
     }
 }

@@ -50,6 +50,7 @@ extension DamagedCacheTests {
             #expect(await storage.record(for: key(number)) == nil)
             storage.update(key(number)) { _ in Data("own".utf8) }
         }
+        try await storage.finishWrites()
         #expect(await storage.record(for: key(1)) == Data("own".utf8))
         #expect(await storage.record(for: key(2)) == Data("own".utf8))
         #expect(await storage.record(for: key(3)) == nil)
@@ -72,8 +73,7 @@ extension DamagedCacheTests {
             return -1
         }
         let first = disk(calls: refusing)
-        first.update(key(1)) { _ in Data("one".utf8) }
-        #expect(await first.record(for: key(1)) == Data("one".utf8))
+        try await first.store("one", for: key(1))
         let second = disk(calls: refusing)
         #expect(second.digestKey == first.digestKey)
         #expect(await second.record(for: key(1)) == Data("one".utf8))
@@ -96,6 +96,7 @@ extension DamagedCacheTests {
         }
         let storage = disk(calls: full)
         storage.update(key(1)) { _ in Data(count: 200) }
+        try await storage.finishWrites()
         #expect(await storage.record(for: key(1)) == nil)
         #expect(folder.names.filter { CacheFile.isTemporary($0) || $0.hasSuffix(".record") } == [])
         #expect(storage.digestKey.count == 32)
@@ -119,10 +120,69 @@ extension DamagedCacheTests {
         }
         _ = disk()
         let storage = disk(calls: slow)
-        for number in 0..<200 { storage.update(key(number)) { _ in Data(count: 10) } }
-        gate.open()
-        _ = await storage.record(for: key(0))
+        let ends = (0..<200).map { storage.replace(key($0), with: Data(count: 10)) }
         // The disk has not finished the first write yet.
-        #expect(records.count == 64)
+        #expect(ends.count { !$0.isOpen } == PendingCacheChanges.maximumCount)
+        #expect(ends.suffix(200 - PendingCacheChanges.maximumCount).allSatisfy { $0.isOpen })
+        gate.open()
+        for end in ends { try await end.opened() }
+        try await storage.finishWrites()
+        #expect(records.count == PendingCacheChanges.maximumCount)
+    }
+
+    /// Otherwise the old record would be used after its replacement was dropped.
+    @Test func aRecordIsRemovedIfTheDiskIsTooSlowForItsReplacement() async throws {
+        let gate = Gate("the disk")
+        let slow = CacheFileCalls { descriptor, bytes, offset in
+            gate.block()
+            return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+        try await disk().store("old", for: key(1000))
+        let storage = disk(calls: slow)
+        let ends = (0..<PendingCacheChanges.maximumCount).map { storage.replace(key($0), with: Data()) }
+        storage.update(key(1000)) { _ in Data("new".utf8) }
+        #expect(await storage.record(for: key(1000)) == nil)
+        gate.open()
+        // Until then, the storage drops further changes.
+        for end in ends { try await end.opened() }
+        try await storage.finishWrites()
+        #expect(records.count == PendingCacheChanges.maximumCount)
+        #expect(!records.contains(CacheFile.name(of: key(1000))))
+    }
+
+    @Test func aSlowWriteDelaysNoReadAndItsRecordIsReadBeforehand() async throws {
+        let (writing, gate) = (Gate("it writes"), Gate("the disk"))
+        let slow = CacheFileCalls { descriptor, bytes, offset in
+            writing.open()
+            gate.block()
+            return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+        try await disk().store("one", for: key(1))
+        let storage = disk(calls: slow)
+        storage.update(key(2)) { _ in Data("two".utf8) }
+        try await writing.opened()
+        storage.update(key(2)) { $0.map { $0 + Data("!".utf8) } }
+        storage.update(key(1)) { $0.map { $0 + Data("!".utf8) } }
+        #expect(await storage.record(for: key(1)) == Data("one!".utf8))
+        #expect(await storage.record(for: key(2)) == Data("two!".utf8))
+        #expect(await disk().record(for: key(2)) == nil)
+        storage.removeAll()
+        for number in 1...2 { #expect(await storage.record(for: key(number)) == nil) }
+        gate.open()
+        try await storage.finishWrites()
+        #expect(records == [])
+    }
+
+    /// Reads and writes run at the same time, so a read could apply a change that is on the disk already.
+    @Test func eachReadSeesEachChangeOnce() async throws {
+        let storage = disk()
+        for round in 0..<20 {
+            for number in 1..<PendingCacheChanges.maximumCount {
+                storage.update(key(round)) { Data(count: ($0?.count ?? 0) + 1) }
+                #expect(await storage.record(for: key(round))?.count == number)
+            }
+            try await storage.finishWrites()
+            #expect(await disk().record(for: key(round))?.count == PendingCacheChanges.maximumCount - 1)
+        }
     }
 }

@@ -39,15 +39,14 @@ extension SharedCacheFolderTests {
         for kind in [LOCK_EX, LOCK_SH] { #expect(flock(lock, kind | LOCK_NB) != 0) }
         other.update(key(1)) { _ in nil }
         gate.open()
-        for storage in [storage, other, disk()] { _ = await storage.record(for: key(1)) }
+        for storage in [storage, other] { try await storage.finishWrites() }
         #expect(await disk().record(for: key(1)) == nil)
-        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        await eventually { flock(lock, LOCK_EX | LOCK_NB) == 0 }
     }
 
     @Test(arguments: [false, true]) func removesARecordThatAnotherProcessIsReplacing(all: Bool) async throws {
         let storage = disk()
-        storage.update(key(1)) { _ in Data("one".utf8) }
-        _ = await storage.record(for: key(1))
+        try await storage.store("one", for: key(1))
         let lock = try lock()
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         if all { storage.removeAll() } else { storage.update(key(1)) { _ in nil } }
@@ -58,17 +57,20 @@ extension SharedCacheFolderTests {
         #expect(rename(file.path(percentEncoded: false), place.path(percentEncoded: false)) == 0)
         close(lock)
         #expect(await storage.record(for: key(1)) == nil)
+        try await storage.finishWrites()
+        #expect(await storage.record(for: key(1)) == nil)
     }
 
     @Test func storesNothingWithoutALock() async throws {
         #expect(mkdir(folder.file(CacheFolderLock.name).path(percentEncoded: false), 0o700) == 0)
         let storage = disk()
-        let bytes = CacheFile.bytes(of: Data("one".utf8), for: key(1))
-        for change in [nil, Data("two".utf8)] {
-            _ = try folder.write(bytes, to: CacheFile.name(of: key(1)))
-            #expect(await storage.record(for: key(1)) == Data("one".utf8))
-            storage.update(key(1)) { _ in change }
-            #expect(await storage.record(for: key(1)) == nil)
+        for (number, change) in [nil, Data("two".utf8)].enumerated() {
+            let bytes = CacheFile.bytes(of: Data("one".utf8), for: key(number))
+            _ = try folder.write(bytes, to: CacheFile.name(of: key(number)))
+            #expect(await storage.record(for: key(number)) == Data("one".utf8))
+            storage.update(key(number)) { _ in change }
+            try await storage.finishWrites()
+            #expect(await storage.record(for: key(number)) == nil)
         }
         #expect(disk().digestKey == storage.digestKey)
     }
@@ -79,7 +81,7 @@ extension SharedCacheFolderTests {
         let kept = try #require(TemporaryCacheFile(in: folder.url.path(percentEncoded: false) + "/"))
         let storage = disk()
         storage.update(key(1)) { _ in Data() }
-        _ = await storage.record(for: key(1))
+        try await storage.finishWrites()
         #expect(folder.names.filter { CacheFile.isTemporary($0) }.count == 1)
         #expect(folder.names.contains("of somebody else"))
         kept.discard()
@@ -126,7 +128,7 @@ extension SharedCacheFolderTests {
                 let number = round % 5
                 let key = CacheKey(digest: SHA256Digest.digest(of: Array("\(number)".utf8)))
                 storage.update(key) { _ in Data(repeating: UInt8(truncatingIfNeeded: round), count: 5000 + number) }
-                _ = await storage.record(for: key)
+                try await storage.finishWrites()
             }
         }
     }

@@ -97,6 +97,29 @@ struct FolderSharedStateTests {
         #expect(try await state.record(for: key, within: .zero).data == nil)
     }
 
+    @Test(arguments: [ENOSYS, EOPNOTSUPP, ENOLCK])
+    func aFileSystemWithoutLocksIsNamedInTheError(_ code: Int32) throws {
+        var calls = CacheFileCalls.system
+        calls.lock = { _ in
+            errno = code
+            return -1
+        }
+        let files = try SharedStateFiles(folder.file("state").path(), calls: calls)
+        let error = #expect(throws: ApiConnectorError.self) { try files.change(key) { $0.version } }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect(error?.detail.hasSuffix(" cannot be locked: \(String(cString: strerror(code)))") == true)
+    }
+
+    @Test(arguments: [EWOULDBLOCK, EINTR]) func aLockThatMayBecomeFreeIsNoError(_ code: Int32) throws {
+        var calls = CacheFileCalls.system
+        calls.lock = { _ in
+            errno = code
+            return -1
+        }
+        let files = try SharedStateFiles(folder.file("state").path(), calls: calls)
+        #expect(try files.change(key) { $0.version } == nil)
+    }
+
     @Test func aCanceledOperationEndsWithoutAChange() async throws {
         let state = try open()
         let key = key

@@ -1,0 +1,124 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// Downloads that wait, for example for a concurrency limit.
+struct WaitingDownloadTests {
+    private let folder: TemporaryFolder
+    private let waiting = WaitingProvider()
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func api(
+        _ responses: @escaping @Sendable (ApiRequest) -> TestConnectorResponse
+    ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
+        NetworkConnector(
+            environment: Place(),
+            provider: AnyProvider(waiting.wrapping(TestConnector { responses($0) })),
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+    }
+
+    @Test func aDownloadHasNoFileBeforeItsResponseArrives() async throws {
+        let api = api { _ in .data(Data("bytes".utf8), headers: ["ETag": "\"v1\""]) }
+        let downloads = (0..<20).map { number in
+            Task { () async throws(ApiConnectorError) in
+                try await api.download(at: Endpoint("/"), to: folder.file("\(number)")).file()
+            }
+        }
+        await eventually { waiting.count == 20 }
+        #expect(folder.names == [])
+        #if os(Linux)
+        let path = folder.url.path(percentEncoded: false)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let files = descriptors.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(!files.isEmpty && files.filter { $0.hasPrefix(path) } == [])
+        #endif
+        waiting.gate.open()
+        for download in downloads { #expect(try await download.value.byteCount == 5) }
+        #expect(folder.names == (0..<20).map { "\($0)" }.sorted())
+    }
+
+    @Test func ofTwoDownloadsToOneFileThatWaitOneFails() async throws {
+        let feed = BodyFeed()
+        let api = api { _ in .feed(feed, headers: ["ETag": "\"v1\""]) }
+        let downloads = (0..<2).map { _ in
+            Task { () async throws(ApiConnectorError) in
+                try await api.download(at: Endpoint("/"), to: folder.file("a"), resuming: nil).file()
+            }
+        }
+        await eventually { waiting.count == 2 }
+        waiting.gate.open()
+        await eventually { waiting.endCount == 2 }
+        try await feed.send(Data("one".utf8))
+        feed.finish()
+        var details: [String] = []
+        for download in downloads {
+            do { #expect(try await download.value.byteCount == 3) } catch {
+                details.append((error as? ApiConnectorError)?.detail ?? "\(error)")
+            }
+        }
+        #expect(details.count == 1)
+        #expect(details.first?.hasSuffix("/a: another download to it is running") == true)
+        #expect(folder.data("a") == Data("one".utf8))
+        #expect(folder.names == ["a"])
+    }
+
+    @Test func startsOverIfAnotherDownloadChangesThePartBeforeTheResponseArrives() async throws {
+        let version = FileHost.Version(content: Data.counting(by: 7, byteCount: 9000))
+        let folder = folder
+        let host = try FileHost(
+            in: folder,
+            [
+                { request in
+                    for name in folder.names { try? FileManager.default.removeItem(at: folder.file(name)) }
+                    return version.answer(request)
+                }, { version.answer($0) },
+            ]
+        )
+        try host.leave(
+            Data(count: 100),
+            .init(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: 9000)
+        )
+        _ = try await host.stream().file()
+        #expect(host.content == version.content)
+        #expect(host.ranges == ["bytes=100- if \"v1\"", "whole"])
+    }
+}
+
+/// A provider whose requests wait for a gate before they are sent.
+private final class WaitingProvider: Sendable {
+    let gate = Gate("the download's turn")
+    private let counts = Locked((waiting: 0, ended: 0))
+
+    var count: Int { counts.withLock { $0.waiting } }
+    var endCount: Int { counts.withLock { $0.ended } }
+
+    func wrapping(_ provider: some DataRequestType) -> some DataRequestType { Wrapper(provider, self) }
+
+    private struct Wrapper<Wrapped: DataRequestType>: DataRequestType {
+        private let wrapped: Wrapped
+        private let waiting: WaitingProvider
+
+        init(_ wrapped: Wrapped, _ waiting: WaitingProvider) {
+            self.wrapped = wrapped
+            self.waiting = waiting
+        }
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            waiting.counts.withLock { $0.waiting += 1 }
+            try? await waiting.gate.opened()
+            defer { waiting.counts.withLock { $0.ended += 1 } }
+            return try await wrapped.response(for: request)
+        }
+    }
+}
