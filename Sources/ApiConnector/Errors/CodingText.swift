@@ -87,7 +87,13 @@ struct CodingText {
     }
 
     private func isSecret(_ keys: [any CodingKey]) -> Bool {
-        keys.contains { redactor.isSecret(field: $0.stringValue) }
+        let names = keys.filter { $0.intValue == nil }.map(\.stringValue)
+        if names.contains(where: redactor.isSecret(nameInText:)) { return true }
+        if redactor.isForTokens { return names.last.map(SecretNames.mayHoldToken) ?? true }
+        guard let last = keys.lastIndex(where: { $0.intValue == nil }), Redactor.isToken(keys[last].stringValue),
+            case .value(let parent) = value(at: keys[..<last]), let object = parent as? [String: Any]
+        else { return false }
+        return Redactor.areOfTokens(object.keys)
     }
 
     private func sentence(_ text: String, _ underlying: (any Error)?) -> String {
@@ -113,20 +119,11 @@ struct CodingText {
 
     /// The redacted beginning of the value at the path; empty if the text is not JSON or too long to parse again.
     private func found(_ keys: [any CodingKey]) -> String {
-        guard let json, json.count <= Self.largestShownByteCount,
-            var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
-        else { return "" }
-        for key in keys {
-            if let index = key.intValue, let array = place as? [Any] {
-                guard array.indices.contains(index) else { return "; the array ends before it" }
-                place = array[index]
-            } else if let object = place as? [String: Any] {
-                // No such key: the decoder's key strategy has changed the keys.
-                guard let value = object[key.stringValue] else { return "" }
-                place = value
-            } else {
-                return ""
-            }
+        let place: Any
+        switch value(at: keys[...]) {
+        case .value(let value): place = value
+        case .afterTheArray: return "; the array ends before it"
+        case .unknown: return ""
         }
         guard
             let data = try? JSONSerialization.data(withJSONObject: place, options: [.fragmentsAllowed, .sortedKeys])
@@ -134,5 +131,30 @@ struct CodingText {
         let text = redactor.redact(prefixOf: data, byteCount: 1024, mediaType: nil)
         let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
         return "; found \(shown)"
+    }
+
+    private enum Finding {
+        case value(Any)
+        case afterTheArray
+        case unknown
+    }
+
+    private func value(at keys: ArraySlice<any CodingKey>) -> Finding {
+        guard let json, json.count <= Self.largestShownByteCount,
+            var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+        else { return .unknown }
+        for key in keys {
+            if let index = key.intValue, let array = place as? [Any] {
+                guard array.indices.contains(index) else { return .afterTheArray }
+                place = array[index]
+            } else if let object = place as? [String: Any] {
+                // No such key: the decoder's key strategy has changed the keys.
+                guard let value = object[key.stringValue] else { return .unknown }
+                place = value
+            } else {
+                return .unknown
+            }
+        }
+        return .value(place)
     }
 }

@@ -149,10 +149,7 @@ extension String {
     }
 
     /// Whether the text is a date with time and offset in the format of ``JSONCoding/DateStyle/iso8601``.
-    fileprivate var isInternetDate: Bool {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        return (try? Date(self, strategy: .iso8601)) != nil || (try? Date(self, strategy: style)) != nil
-    }
+    fileprivate var isInternetDate: Bool { InternetDate.date(self) != nil }
 
     /// The key after Foundation's conversion from snake case: `avatarUrl` for `avatar_url`.
     ///

@@ -110,10 +110,17 @@ private struct Reader {
     }
 
     private func date(_ year: Int64, _ month: Int64, _ day: Int64, _ seconds: Int64) -> Int64? {
+        HTTPDate.seconds(year, month, day, seconds)
+    }
+}
+
+extension HTTPDate {
+    /// Seconds since 1970 at a time of a day; nil if the month does not have the day.
+    static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ secondsOfDay: Int64) -> Int64? {
         let nextMonth = month == 12 ? (year + 1, 1) : (year, month + 1)
-        let start = Self.days(to: year, month, 1)
-        guard day >= 1, start + day <= Self.days(to: nextMonth.0, nextMonth.1, 1) else { return nil }
-        return (start + day - 1) * 86_400 + seconds
+        let start = days(to: year, month, 1)
+        guard day >= 1, start + day <= days(to: nextMonth.0, nextMonth.1, 1) else { return nil }
+        return (start + day - 1) * 86_400 + secondsOfDay
     }
 
     /// Days since 1 January 1970 in the Gregorian calendar.

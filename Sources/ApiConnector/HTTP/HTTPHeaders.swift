@@ -152,8 +152,10 @@ extension HTTPHeaders {
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     /// Makes fields in the order of the literal; repeated names are kept.
-    public init(dictionaryLiteral elements: (Name, String)...) {
-        for (name, value) in elements { append(name, value) }
+    ///
+    /// A field with a nil value is left out, as in a literal of ``ApiQuery``. A field with an empty value is sent.
+    public init(dictionaryLiteral elements: (Name, String?)...) {
+        for case (let name, let value?) in elements { append(name, value) }
     }
 }
 

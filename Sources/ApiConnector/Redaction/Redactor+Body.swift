@@ -10,7 +10,7 @@ extension Redactor {
     /// - the values of secret fields in JSON, forms, XML and header lines; the JSON may be within a string, or cut off
     /// - secrets in URLs
     /// - credentials after `Bearer` and `Basic`
-    /// - JSON web tokens
+    /// - JSON web tokens, and private keys in PEM format
     public func redact(text: String) -> String {
         redact(Array(text.utf8), in: .text).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
@@ -49,8 +49,7 @@ extension Redactor {
 
     /// The redacted beginning of a body as text.
     func redact(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> String {
-        let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
-        return redact(body: String(decoding: prefix, as: UTF8.self), mediaType: mediaType)
+        String(decoding: redacted(prefixOf: body, byteCount: byteCount, mediaType: mediaType), as: UTF8.self)
     }
 
     /// The redacted beginning of a body as bytes, which need not be text.
@@ -62,8 +61,14 @@ extension Redactor {
     ///   - mediaType: The body's media type.
     func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {
         let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
+        if isForTokens, !prefix.isEmpty, !prefix.contains(where: Self.bytesOfContainers.contains) {
+            return Data(Self.replacement.utf8)
+        }
         return Data(redact(prefix, in: place(of: prefix, mediaType)) ?? prefix)
     }
+
+    /// A body without these bytes is one word, which may be a token.
+    private static let bytesOfContainers = ByteSet(" {[<=&")
 
     func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {
         if let mediaType, mediaType.type == "application", mediaType.subtype == MediaType.form.subtype { return .form }

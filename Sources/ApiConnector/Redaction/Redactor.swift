@@ -5,9 +5,13 @@
 /// Replaces secrets in errors, logs, cURL commands and recordings.
 ///
 /// It recognizes secrets by the names of header fields, query items and body fields, anywhere in a text. It also
-/// recognizes user info in URLs, `Bearer …` and `Basic …`, and JSON web tokens. Names are compared without case and
-/// separators: `access_token`, `accessToken` and `Access-Token` are equal. If a name or the end of a value is unclear,
-/// the redactor replaces more rather than less.
+/// recognizes user info in URLs, `Bearer …` and `Basic …`, JSON web tokens, and private keys in PEM format. Names are
+/// compared without case and separators: `access_token`, `accessToken` and `Access-Token` are equal. If a name or the
+/// end of a value is unclear, the redactor replaces more rather than less.
+///
+/// A header field is secret if a word of its name says so, such as `key`, `auth`, `token` or `license`, or if it is one
+/// of the known fields without such a word, such as `X-Honeycomb-Team`. In the response to a credential refresh, and to
+/// a request with a `grant_type`, each string in JSON is secret whose name is not known to be harmless, such as `scope`.
 ///
 /// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request, and
 /// replaces them where a server quotes them.
@@ -25,6 +29,10 @@ public struct Redactor: Sendable, Hashable {
     private var bodyFieldNames: SecretNames
     /// Secrets that are replaced wherever they occur; nil if there are none.
     var values: SecretValues?
+    /// Whether the redactor is for a request that asks for tokens, and for its response.
+    ///
+    /// In their JSON, each string is secret whose name is not known to be harmless, and so are bodies of one word.
+    private(set) var isForTokens = false
 
     /// Makes a redactor that knows more names than ``standard``.
     ///
@@ -54,6 +62,12 @@ public struct Redactor: Sendable, Hashable {
         self.bodyFieldNames.add(bodyFieldNames)
     }
 
+    /// Treats the names of a token endpoint's response as secret, even if no word tells.
+    mutating func expectTokens() {
+        isForTokens = true
+        bodyFieldNames.add(Array(SecretNames.pairedTokenNames))
+    }
+
     /// Whether the value of a header field is secret.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headerNames.contains(name.rawValue)
@@ -67,5 +81,10 @@ public struct Redactor: Sendable, Hashable {
     /// Whether the value of a field in JSON or XML is secret.
     public func isSecret(field name: String) -> Bool {
         bodyFieldNames.contains(name)
+    }
+
+    /// Whether a name in a text is that of a secret header field, but not of a secret field in a body.
+    func isSecret(headerInText name: String) -> Bool {
+        headerNames.containsHeader(name)
     }
 }

@@ -5,9 +5,12 @@
 /// Names of secrets in one kind of place.
 struct SecretNames: Sendable, Hashable {
     private var names: Set<String>
+    /// Whether the words of a name are checked too; see `SecretNames+Headers.swift`.
+    private let checksWords: Bool
 
-    private init(_ names: Set<String>) {
+    private init(_ names: Set<String>, checksWords: Bool = false) {
         self.names = names
+        self.checksWords = checksWords
     }
 
     mutating func add(_ names: [String]) {
@@ -21,14 +24,35 @@ struct SecretNames: Sendable, Hashable {
         return parts.count > 1 && parts.contains { matches($0) }
     }
 
+    /// Whether a name in a text, which is not secret as the name of a body's field, is that of a secret header field.
+    ///
+    /// Only a name with a hyphen is judged by its words: in JSON, `key` and `sort_key` are rarely credentials.
+    func containsHeader(_ name: String) -> Bool {
+        names.contains(Self.normalized(name)) || name.utf8.contains(UInt8(ascii: "-")) && contains(name)
+    }
+
     private func matches(_ name: Substring) -> Bool {
         let plain = Self.normalized(String(name))
         guard plain.utf8.count > 2 else { return names.contains(plain) }
         if names.contains(plain) { return true }
         if Self.harmless.contains(plain) { return false }
         return Self.parts.contains { plain.contains($0) }
-            || Self.endings.contains { plain.hasSuffix($0) }
-            || Self.lastWords.contains(Self.lastWord(of: name))
+            || Self.endings.contains { plain.hasSuffix($0) } || Self.endsWithKey(plain) || Self.endsWithTokens(plain)
+            || Self.lastWords.contains(Self.lastWord(of: name)) || checksWords && Self.isCredential(header: name, plain)
+    }
+
+    /// Whether a name such as `hmac_key` says which secret key it is.
+    private static func endsWithKey(_ plain: String) -> Bool {
+        guard plain.hasSuffix("key") else { return false }
+        let kind = plain.dropLast(3)
+        return keyKinds.contains { kind.hasSuffix($0) }
+    }
+
+    /// Whether a name such as `refresh_tokens` says which tokens they are; `max_tokens` is a number.
+    private static func endsWithTokens(_ plain: String) -> Bool {
+        guard plain.hasSuffix("tokens") else { return false }
+        let kind = plain.dropLast(6)
+        return tokenKinds.contains { kind.hasSuffix($0) }
     }
 
     /// The name in lower case with only its letters and digits.
@@ -70,19 +94,21 @@ extension SecretNames {
     /// Header fields.
     static let headers = SecretNames(
         common.union([
-            "authenticationinfo", "cookie", "cookie2", "dpop", "ocpapimsubscriptionkey", "proxyauthenticationinfo",
+            "authenticationinfo", "cookie", "cookie2", "dpop", "iplanetdirectorypro", "ocpapimsubscriptionkey",
+            "proxyauthenticationinfo",
             "setcookie", "setcookie2", "xaccesskey", "xamzserversideencryptioncustomerkey", "xauth", "xauthkey",
             "xfunctionskey", "xgoogiapjwtassertion", "xjwtassertion", "xmsencryptionkey", "xsession", "xsessionid",
-        ])
+        ]),
+        checksWords: true
     )
 
     private static let common: Set<String> = [
-        "accountkey", "assertion", "auth", "authkey", "awsaccesskeyid", "backupcode", "backupcodes", "bearer", "ccnum",
+        "accountkey", "assertion", "auth", "awsaccesskeyid", "backupcode", "backupcodes", "bearer", "ccnum",
         "ccnumber", "cardnumber", "clientassertion", "codeverifier", "connectionstring", "creditcard",
-        "creditcardnumber", "csrf", "devicecode", "encryptionkey", "googleaccessid", "hmac", "jsessionid", "mfacode",
+        "creditcardnumber", "csrf", "devicecode", "googleaccessid", "hmac", "idtokens", "jsessionid", "mfacode",
         "mnemonic", "otpcode", "phpsessid", "recoverycode", "recoverycodes", "samlassertion", "samlresponse",
         "securitycode", "seedphrase", "session", "sessionid", "sessionkey", "sharedaccesskey",
-        "sharedaccesssignature", "signingkey", "socialsecuritynumber", "subscriptionkey", "tokens", "usercode",
+        "sharedaccesssignature", "socialsecuritynumber", "subscriptionkey", "tokens", "usercode",
         "verificationcode", "xsrf",
     ]
 
@@ -92,13 +118,45 @@ extension SecretNames {
     ]
 
     /// Secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
-    private static let endings = ["accesskey", "authorization", "sessionid", "token"]
+    private static let endings = ["authorization", "sessionid", "token", "tokenstring", "tokenvalue"]
+
+    /// Secret before `key` at the end of a name: `webhook_hmac_key`, but not `primary_key`.
+    private static let keyKinds = [
+        "access", "auth", "authentication", "decryption", "encryption", "hmac", "license", "master", "pass", "shared",
+        "signing", "symmetric",
+    ]
+
+    /// Secret before `tokens` at the end of a name: `refresh_tokens`, but not `max_tokens`.
+    private static let tokenKinds = ["access", "api", "auth", "bearer", "device", "refresh", "session"]
 
     /// Secret as the last word of a name: `user_pin`, but not `shipping`.
     private static let lastWords: Set<String> = [
         "cvc", "cvv", "cvv2", "jwt", "otp", "pass", "pin", "pwd", "sid", "sig", "signature", "ssn", "totp",
     ]
 
-    /// Names that the rules would wrongly treat as secrets.
-    private static let harmless: Set<String> = ["accesscontrolallowcredentials", "secretary"]
+    /// Names of tokens in the response of a token endpoint that are secret only there.
+    static let pairedTokenNames: Set<String> = ["access", "refresh"]
+
+    /// Names that tell the response of a token endpoint, two of them together.
+    static let tokenResponseNames = pairedTokenNames.union(["expiresin", "tokentype"])
+
+    /// Whether a string with this name in the response of a token endpoint may be a token.
+    static func mayHoldToken(_ name: String) -> Bool { !harmlessBesideTokens.contains(normalized(name)) }
+
+    private static let harmlessBesideTokens: Set<String> = [
+        "aud", "audience", "clientid", "code", "createdat", "date", "description", "detail", "details", "error",
+        "errorcode", "errordescription", "errors", "erroruri", "exp", "expiration", "expires", "expiresat",
+        "expiresin", "expiry", "granttype", "hint", "iat", "instance", "iss", "issuedat", "issuer", "message",
+        "messages", "nbf", "path", "reason", "requestid", "scope", "scopes", "status", "statuscode", "suberror", "time",
+        "timestamp", "title", "tokentype", "traceid", "type", "updatedat",
+    ]
+
+    /// Names that the rules would wrongly treat as secrets, and fields of most requests and responses, which so need no
+    /// rules.
+    private static let harmless: Set<String> = [
+        "accept", "acceptencoding", "acceptlanguage", "accesscontrolallowcredentials", "age", "cachecontrol",
+        "connection", "contentencoding", "contentlength", "contenttype", "date", "etag", "expires", "host",
+        "ifmodifiedsince", "ifnonematch", "lastmodified", "location", "origin", "range", "retryafter", "secretary",
+        "server", "traceparent", "transferencoding", "useragent", "vary", "via",
+    ]
 }

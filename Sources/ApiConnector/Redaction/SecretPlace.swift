@@ -58,6 +58,21 @@ extension Redactor {
         withValues(namedPlaces(inValue: value, ofHeader: name), in: Array(value.utf8))
     }
 
+    /// Whether the value after a name in a text is secret: the name of a field in a body, or of a header field.
+    package func isSecret(nameInText name: String) -> Bool {
+        isSecret(field: name) || isSecret(headerInText: name)
+    }
+
+    /// Whether the members of an object are those of a token endpoint's response: `access` and `refresh`.
+    package static func areOfTokens(_ names: some Sequence<String>) -> Bool {
+        SecretNames.tokenResponseNames.intersection(names.map(SecretNames.normalized)).count > 1
+    }
+
+    /// Whether a member of such an object is a token.
+    package static func isToken(_ name: String) -> Bool {
+        SecretNames.pairedTokenNames.contains(SecretNames.normalized(name))
+    }
+
     private func namedPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
         let bytes = Array(value.utf8)
         switch name {
@@ -119,8 +134,12 @@ extension Redactor.SecretPlace {
     }
 
     /// The places in order, with overlapping places combined.
-    fileprivate static func united(_ places: [Self]) -> [Self] {
+    ///
+    /// A place that contains another one keeps its quote.
+    static func united(_ places: [Self]) -> [Self] {
         var united: [Self] = []
+        let isSorted = zip(places, places.dropFirst()).allSatisfy { $0.range.upperBound <= $1.range.lowerBound }
+        if isSorted { return places }
         for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
             if let last = united.last, place.range.lowerBound < last.range.upperBound {
                 let end = max(last.range.upperBound, place.range.upperBound)

@@ -10,12 +10,15 @@ extension SecretScanner {
     mutating func passQuote() {
         let quote = index
         index += 1
-        guard let (name, close, value) = key(openedBy: quote) else { return note(quote) }
-        if isSecretKey(name) || isSecretValue(name) {
+        guard let (name, close, value) = key(openedBy: quote) else {
+            return isTokenWithoutName(quote) ? replaceString(at: quote) : note(quote)
+        }
+        if isSecretKey(name) || isSecretValue(name) || mayHoldToken(name, value) {
             namesASecret = false
             pendingKeys.append((close, value))
         } else {
-            noteName(name, value)
+            noteName(name, value, keyStart: quote)
+            noteTokenName(name, close, value)
             note(quote)
         }
     }
@@ -41,6 +44,7 @@ extension SecretScanner {
         let start = index
         let end = first(from: start) { !Self.isName($0.byte) }
         if end - start >= Self.minimumTokenCount, isTokenStart(start) { return replace(start..<end) }
+        if let key = privateKey(at: start) { return replace(key) }
         index = end
         guard end - start <= Self.maximumNameCount else { return }
         let next = blanksEnd(end) { Self.isBlank($0) }
@@ -119,27 +123,28 @@ extension SecretScanner {
         let isItem = place == .form || previous.map(Self.itemStarts.contains) ?? false
         let value = valueStart(behind: separator, skippingBlanks: separator > word.upperBound)
         let isSecret = isItem ? redactor.isSecret(queryItem: name) : redactor.isSecret(field: name)
-        guard isSecret || isSecretValue(name) else { return noteName(name, value) }
+        guard isSecret || isSecretValue(name) else { return noteName(name, value, keyStart: word.lowerBound) }
         namesASecret = false
         replaceValue(at: value, level: units[separator].level)
     }
 
     private mutating func passLabel(_ word: Range<Int>, separator: Int) {
         let name = text(word)
-        let isHeader = redactor.isSecret(header: HTTPHeaders.Name(name))
         let isField = redactor.isSecret(field: name)
+        let isHeader = isField || redactor.isSecret(headerInText: name)
         let value = valueStart(behind: separator, skippingBlanks: true)
         // "http://auth:8080/" and "auth:8080" name a host.
         let isPort = value == separator + 1 && byte(value).map(Self.isDigit) == true
-        guard isHeader || isField, !isPort || !Self.hosts.contains(name.lowercased()) else {
-            return noteName(name, value)
+        guard isHeader, !isPort || !Self.hosts.contains(name.lowercased()) else {
+            return noteName(name, value, keyStart: word.lowerBound)
         }
         namesASecret = false
         let isOfJSON = byte(value).map { Self.isQuote($0) || Self.isBracket($0) } ?? false
         let isLine = startsLine(word.lowerBound) || isHeader && name.contains("-")
         if Self.wordyHeaders.contains(SecretNames.normalized(name)) || isLine && !isOfJSON {
             let level = units[separator].level
-            replaceWord(value..<valueEnd(from: value, level: level, Self.isNewline), level: level)
+            let end = valueEnd(from: value, level: level, Self.isNewline)
+            replaceWord(value..<foldedEnd(from: end, valueAt: value, nameAt: word.lowerBound, level), level: level)
         } else {
             replaceValue(at: value, level: units[separator].level)
         }
@@ -178,7 +183,7 @@ extension SecretScanner {
 }
 
 extension SecretScanner {
-    private func key(openedBy quote: Int) -> (name: String, close: Int, value: Int)? {
+    func key(openedBy quote: Int) -> (name: String, close: Int, value: Int)? {
         guard let close = closing(of: quote, limit: Self.maximumNameCount) else { return nil }
         let separator = blanksEnd(close + 1, limit: Self.maximumNameCount) { Self.isBlank($0) || Self.isNewline($0) }
         guard isSeparator(separator) else { return nil }
@@ -195,20 +200,10 @@ extension SecretScanner {
         }
     }
 
-    private func isSecretKey(_ name: String) -> Bool {
-        redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
-    }
+    func isSecretKey(_ name: String) -> Bool { redactor.isSecret(nameInText: name) }
 
     /// Whether this name is `value`, and the pair before it announced a secret.
     private func isSecretValue(_ name: String) -> Bool {
         namesASecret && SecretNames.normalized(name) == "value"
-    }
-
-    /// Records whether a pair such as `"name": "password"` announces a secret.
-    private mutating func noteName(_ name: String, _ value: Int) {
-        guard name.utf8.count < 16, ["key", "name"].contains(SecretNames.normalized(name)),
-            byte(value).map(Self.isQuote) == true, let close = closing(of: value, limit: Self.maximumNameCount)
-        else { return }
-        namesASecret = isSecretKey(text(value + 1..<close))
     }
 }

@@ -152,8 +152,8 @@ extension SecretScanner {
         return byte(previous).map { Self.isNewline($0) || Self.isQuote($0) } ?? true
     }
 
-    /// Marks before header lines in the output of tools.
-    private static let lineMarks = ByteSet("<>*")
+    /// Marks before header lines in the output of tools, and before the elements of a list in YAML.
+    private static let lineMarks = ByteSet("<>*-")
 
     /// Whether the base64 text of `{"`, which begins a JSON web token, is at an index.
     func isTokenStart(_ index: Int) -> Bool {

@@ -43,10 +43,15 @@ struct SecretScanner {
     var runEnd = 0
     var runLastAt: Int?
 
-    /// The replaced ranges, in order.
+    /// The names of a token endpoint's response that the text has so far; see `SecretScanner+Pairs.swift`.
+    var tokenNames: Set<String> = []
+    /// The keys `access` and `refresh` whose values are secret if the text turns out to be such a response.
+    var tokenKeys: [(close: Int, value: Int)] = []
+    /// The index after the last name that announced the value before it.
+    var announcedEnd = 0
+
+    /// The replaced ranges, in order once the scan has ended.
     private(set) var places: [Redactor.SecretPlace] = []
-    private var output: [UInt8] = []
-    private var copiedByteCount = 0
 
     init(_ bytes: [UInt8], in place: Place, redactor: Redactor) {
         self.place = place
@@ -76,8 +81,19 @@ struct SecretScanner {
             default: index += 1
             }
         }
-        guard copiedByteCount > 0 else { return nil }
-        return output + bytes[copiedByteCount...]
+        guard !places.isEmpty else { return nil }
+        places = Redactor.SecretPlace.united(places)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var copied = 0
+        for place in places {
+            output += bytes[copied..<place.range.lowerBound]
+            output += place.quote
+            output += Redactor.replacement.utf8
+            output += place.quote
+            copied = place.range.upperBound
+        }
+        return output + bytes[copied...]
     }
 
     /// Replaces a range of units and moves the index after it.
@@ -91,11 +107,16 @@ struct SecretScanner {
         index = range.upperBound
         guard !range.isEmpty else { return }
         let marks = quote.map { bytes[offset($0)..<offset($0 + 1)] } ?? []
-        output += bytes[copiedByteCount..<offset(range.lowerBound)]
-        output += marks + Array(Redactor.replacement.utf8) + marks
         let replaced = offset(range.lowerBound)..<offset(range.upperBound)
         places.append(Redactor.SecretPlace(range: replaced, quote: Array(marks)))
-        copiedByteCount = offset(range.upperBound)
+    }
+
+    /// Replaces a value that the scan has passed, or has not reached yet, and continues where it was.
+    mutating func replaceElsewhere(_ replace: (inout SecretScanner) -> Void, from start: Int) {
+        let (old, oldPending) = (index, pendingValue)
+        index = start
+        replace(&self)
+        (index, pendingValue) = (old, oldPending)
     }
 
     private func offset(_ index: Int) -> Int {

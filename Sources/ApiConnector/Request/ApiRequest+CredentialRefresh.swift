@@ -67,6 +67,9 @@ struct CredentialRefreshes: Sendable {
     /// Whether at least one refresh is running, unless another value was set.
     var isMarked: Bool { manualValue ?? marks.contains { !$0.isOver.withLock { $0 } } }
 
+    /// Whether at least one refresh was running when the request was made, unless another value was set.
+    var wasMarked: Bool { manualValue ?? !marks.isEmpty }
+
     /// Whether a refresh of a source is running.
     fileprivate func contain(_ source: AnyObject) -> Bool {
         !marks.isEmpty && marks.contains { $0.source == ObjectIdentifier(source) && !$0.isOver.withLock { $0 } }

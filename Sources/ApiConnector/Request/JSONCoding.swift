@@ -48,7 +48,7 @@ extension JSONCoding {
 
         /// `2016-11-21T00:00:00Z` (RFC 3339) in UTC, without fractions of a second.
         ///
-        /// Decodes any offset, with or without fractions.
+        /// Decodes what RFC 3339 allows, and nothing else: any offset, `t` and `z`, and fractions of any length.
         public static let iso8601 = DateStyle(encoding: .iso8601, decoding: .custom(readInternetDate))
 
         /// `2016-11-21T00:00:00.500Z`: like ``iso8601``, rounded to milliseconds.
@@ -104,9 +104,7 @@ extension JSONCoding {
         private static func readInternetDate(from decoder: any Decoder) throws -> Date {
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
-            if let date = try? Date(text, strategy: .iso8601) { return date }
-            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-            if let date = try? Date(text, strategy: style) { return date }
+            if let date = InternetDate.date(text) { return date }
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription: "Expected a date as RFC 3339 writes it, such as 2016-11-21T00:00:00Z."

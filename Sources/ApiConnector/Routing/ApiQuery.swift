@@ -118,9 +118,9 @@ extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
 
     /// Makes a query from names and values, in the order of the literal; names can repeat.
     ///
-    /// A nil value makes an item with a name and no value. To leave such items out, encode a value with
-    /// ``encoding(_:as:)``.
+    /// An item with a nil value is left out. For an item that is only a name, such as `?draft`, use a `URLQueryItem`.
     public init(dictionaryLiteral items: (String, (any ApiQueryValue)?)...) {
+        let items = items.filter { $0.1 != nil }
         // A comparison of types, because a cast would take as long as all other steps for an item.
         let isDated = items.contains { item in item.1.map { type(of: $0) == Date.self } ?? false }
         self.init(

@@ -88,4 +88,75 @@ struct CutEventStreamTests {
             await api.stream(of: Item.self, at: Enveloped(), as: format).readToTheEnd().error?.kind == .backendFailure
         )
     }
+
+    private struct Delta: Codable, Hashable, Sendable {
+        var text: String?
+        var index: Int?
+    }
+
+    private static let overloaded = #"{"error":{"code":9,"message":"overloaded"}}"#
+
+    /// Such a type decodes from any object, and so from the backend's error too.
+    @Test(arguments: [
+        (
+            "text/event-stream",
+            "data: {\"text\":\"a\"}\n\ndata: {}\n\nevent: error\ndata: \(overloaded)\n\ndata: {}\n\n"
+        ),
+        ("application/x-ndjson", "{\"text\":\"a\"}\n{}\n\(overloaded)\n{}\n"),
+        ("application/json-seq", "\u{1E}{\"text\":\"a\"}\n\u{1E}{}\n\u{1E}\(overloaded)\n\u{1E}{}\n"),
+    ])
+    func failsWithTheBackendsErrorAlsoIfEachMemberIsOptional(_ type: String, _ text: String) async throws {
+        let api = connection(DataEnvelope<CodedFailure>.self, sending: text, type: type)
+        let formats: [StreamFormat<Delta>] = [.automatic, .skippingUndecodable(.automatic)]
+        for format in formats {
+            let found = await api.stream(of: Delta.self, at: Enveloped(), as: format).readToTheEnd()
+            #expect(found.elements == [Delta(text: "a"), Delta()])
+            #expect(found.error?.kind == .backendFailure)
+            #expect(found.error?.failure(as: CodedFailure.self) == CodedFailure(code: 9, message: "overloaded"))
+        }
+        let results = await api.stream(
+            of: Result<Delta, ApiConnectorError>.self,
+            at: Enveloped(),
+            as: .results(.automatic)
+        ).readToTheEnd().elements
+        #expect(results.map { (try? $0.get())?.text } == ["a", nil, nil, nil])
+        try #require(results.count == 4)
+        #expect(throws: ApiConnectorError.self) { try results[2].get() }
+    }
+
+    @Test func failsWithABareErrorThatGivesAnEmptyValue() async throws {
+        let text = "data: {\"text\":\"a\"}\n\ndata: {\"code\":9,\"message\":\"overloaded\"}\n\n"
+        let api = connection(BareEnvelope<CodedFailure>.self, sending: text, type: "text/event-stream")
+        let found = await api.stream(of: Delta.self, at: Enveloped(), as: .events).readToTheEnd()
+        #expect(found.elements == [Delta(text: "a")])
+        #expect(found.error?.kind == .backendFailure)
+    }
+
+    /// The element has a member of the record, so the record is not only an error.
+    @Test func aRecordWithAMemberOfTheElementIsAnElement() async throws {
+        let text = "data: {\"text\":\"a\",\"error\":{\"code\":9,\"message\":\"b\"}}\n\ndata: {\"error\":null}\n\n"
+        let api = connection(DataEnvelope<CodedFailure>.self, sending: text, type: "text/event-stream")
+        let found = await api.stream(of: Delta.self, at: Enveloped(), as: .events).readToTheEnd()
+        #expect(found.elements == [Delta(text: "a"), Delta()])
+        #expect(found.error == nil)
+    }
+
+    @Test func anElementOfAnArrayMayBeTheBackendsError() async throws {
+        let text = "{\"data\":[{\"text\":\"a\"},{\"text\":\"b\"},\(Self.overloaded)]}"
+        let api = connection(DataEnvelope<CodedFailure>.self, sending: text, type: "application/json")
+        let found = await api.stream(of: Delta.self, at: Enveloped(), as: .elements(at: "data")).readToTheEnd()
+        #expect(found.elements == [Delta(text: "a"), Delta(text: "b")])
+        #expect(found.error?.kind == .backendFailure)
+    }
+
+    @Test func anEventWithEmptyDataIsNoElement() async throws {
+        let text = "event: ping\ndata:\n\ndata: {\"id\":1}\n\ndata: \n\ndata\n\ndata:  \ndata:\n\ndata: {\"id\":2}\n\n"
+        let api = connection(sending: text, type: "text/event-stream")
+        let found = await api.stream(of: Item.self, at: Enveloped(), as: .events).readToTheEnd()
+        #expect(found.elements == [Item(id: 1), Item(id: 2)])
+        #expect(found.error == nil)
+        // A stream of events has each one.
+        let events = await api.stream(of: ServerSentEvent.self, at: Enveloped(), as: .events).readToTheEnd()
+        #expect(events.elements.count == 6)
+    }
 }

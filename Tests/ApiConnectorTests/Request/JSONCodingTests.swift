@@ -40,7 +40,7 @@ private enum Calendar: ApiRouter {
     var queryItems: ApiQuery {
         switch self {
         case .search(let filter, let encoding): .encoding(filter, as: encoding)
-        case .on(let day): ["day": day, "all": nil]
+        case .on(let day): ["day": day, "all": true, "page": nil]
         case .add, .form: .empty
         }
     }
@@ -106,7 +106,7 @@ struct JSONCodingTests {
         let body = try api.request(at: .add(Meeting(startsAt: start))).body.data()
         #expect(try json(body)["startsAt"].description == style.json)
         let url = try api.request(at: .on(start)).url
-        #expect(url.query(percentEncoded: false) == "day=\(style.query)&all")
+        #expect(url.query(percentEncoded: false) == "day=\(style.query)&all=true")
         #expect(api.url(at: .on(start)) == url)
         let filter = SearchFilter(before: start, days: [start, start])
         #expect(
@@ -131,7 +131,7 @@ struct JSONCodingTests {
             router: Calendar.self,
             configuration: ConnectionConfiguration(encoder: JSONEncoder())
         )
-        #expect(try api.request(at: .on(start)).url.query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all")
+        #expect(try api.request(at: .on(start)).url.query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all=true")
     }
 
     @Test func aCustomEncoderAlsoWritesTheQuery() throws {
@@ -145,7 +145,7 @@ struct JSONCodingTests {
             router: Calendar.self,
             configuration: configuration
         )
-        #expect(api.url(at: .on(start)).query() == "day=1479686400.5&all")
+        #expect(api.url(at: .on(start)).query() == "day=1479686400.5&all=true")
     }
 
     /// As reference types allow it: nothing is set on the configuration.
@@ -160,7 +160,7 @@ struct JSONCodingTests {
             configuration: configuration
         )
         let request = try api.request(at: .on(start))
-        #expect(request.url.query() == "day=1479686400.5&all")
+        #expect(request.url.query() == "day=1479686400.5&all=true")
         #expect(api.url(at: .on(start)) == request.url)
         #expect(request.encoder === configuration.encoder && request.decoder === configuration.decoder)
         #expect(try json(try api.request(at: .add(Meeting(startsAt: start))).body.data())["startsAt"] == 1479686400.5)
@@ -183,7 +183,7 @@ struct JSONCodingTests {
     }
 
     @Test func withoutAConnectionAQueryHasISO8601() {
-        #expect(Calendar.on(start).url(for: .test).query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all")
+        #expect(Calendar.on(start).url(for: .test).query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all=true")
         #expect(calendar(nil).url(at: .on(start)) == Calendar.on(start).url(for: .test))
     }
 
@@ -219,7 +219,7 @@ struct JSONCodingTests {
     @Test func aCallMayHaveItsOwnCoding() async throws {
         let options = CallOptions(json: JSONCoding(dates: .millisecondsSince1970))
         let url = try calendar(JSONCoding()).request(at: .on(start), options: options).url
-        #expect(url.query() == "day=1479686400500&all")
+        #expect(url.query() == "day=1479686400500&all=true")
     }
 
     @Test func anEncoderThatWritesADateAsAnObjectIsRefusedInAQuery() {

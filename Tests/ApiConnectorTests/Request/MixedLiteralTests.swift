@@ -30,13 +30,32 @@ struct MixedLiteralTests {
         let id = UUID()
         let text = "a b"
         let query: ApiQuery = ["q": text, "page": 2, "open": true, "limit": limit, "ratio": 0.5, "id": id, "flag": nil]
-        #expect(query.items.map(\.name) == ["q", "page", "open", "limit", "ratio", "id", "flag"])
-        #expect(query.items.map(\.value) == ["a b", "2", "true", "5", "0.5", id.uuidString, nil])
+        #expect(query.items.map(\.name) == ["q", "page", "open", "limit", "ratio", "id"])
+        #expect(query.items.map(\.value) == ["a b", "2", "true", "5", "0.5", id.uuidString])
         struct Search: ApiRouter {
             typealias EnvironmentType = Place
             let path = "/search"
-            let queryItems: ApiQuery = ["page": 2, "draft": nil]
+            let queryItems: ApiQuery
         }
-        #expect(Search().url(for: Place()).absoluteString == "http://api.example.com:80/search?page=2&draft")
+        let page: Int? = nil
+        for (query, text) in [
+            (["page": 2, "draft": nil], "?page=2"), (["page": page], ""), (["page": nil as Int?], ""),
+            (["page": "", "day": nil as Date?], "?page="), ([URLQueryItem(name: "draft", value: nil)], "?draft"),
+        ] as [(ApiQuery, String)] {
+            #expect(
+                Search(queryItems: query).url(for: Place()).absoluteString == "http://api.example.com:80/search\(text)"
+            )
+        }
+    }
+
+    @Test func makeHeaderFields() async throws {
+        let missing: String? = nil
+        let version: String? = "2"
+        let headers: HTTPHeaders = ["X-A": missing, "X-B": "", "X-C": version, "X-D": nil, .accept: "text/plain"]
+        #expect(headers.map(\.name) == ["X-B", "X-C", .accept])
+        #expect(headers.map(\.value) == ["", "2", "text/plain"])
+        let request = try Endpoint<ApiPath>(path: "/", headers: headers).request()
+        #expect(request.headers["X-B"] == "")
+        #expect(!request.headers.contains("X-A"))
     }
 }

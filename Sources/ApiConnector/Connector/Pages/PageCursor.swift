@@ -14,6 +14,8 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     private var history = PageHistory()
     /// The origin of the first page.
     private var origin: HTTPOrigin?
+    /// Whether the latest page came over https.
+    private var isEncrypted = false
     /// The route of the latest page that has one; nil if the list starts at a URL.
     private var route: Router?
 
@@ -42,10 +44,17 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
             }
             let pipeline = CallPipeline(connection, isForeign ? foreignOptions : options)
             let request = try pipeline.request(draft, accepting: .acceptingJSON)
+            if isEncrypted, case .url = target, HTTPOrigin(request.url)?.scheme != .https,
+                !connection.configuration.redirects.allowsInsecure
+            {
+                throw .pageIsInsecure(request)
+            }
             guard history.insert(request) else { throw .pagesGoRound(request) }
-            return try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
+            let page = try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
                 DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
             }
+            isEncrypted = HTTPOrigin(page.url)?.scheme == .https
+            return page
         } catch {
             throw error.onPage(number)
         }
@@ -67,6 +76,13 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
 }
 
 extension ApiConnectorError {
+    /// As with a redirect, the request with its query would be sent in the clear.
+    fileprivate static func pageIsInsecure(_ request: ApiRequest) -> ApiConnectorError {
+        let url = request.redactor.redact(request.url)
+        let detail = "the previous page links to \"\(url)\", which is not encrypted"
+        return ApiConnectorError(.redirectRefused, at: .request, detail, request: request)
+    }
+
     fileprivate static func pagesGoRound(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(
             .other,

@@ -10,6 +10,14 @@ extension ApiRequest {
     /// Each access searches the request for the values, so use it only for errors and logs, not in every call.
     var textRedactor: Redactor { redactor(from: .standard) }
 
+    /// Whether the response has tokens: the request is or was part of a credential refresh, or its body has a
+    /// `grant_type` (RFC 6749).
+    var asksForTokens: Bool {
+        if isCredentialRefresh || values.credentialRefreshes.wasMarked { return true }
+        guard let data = body.searchableData else { return false }
+        return data.range(of: Data("grant_type".utf8)) != nil
+    }
+
     /// The secret values in the request, recognized by their names or their forms.
     ///
     /// They come from header fields, from the URL, and from a body in memory of up to 64 KiB. The host is not a secret,
@@ -29,11 +37,21 @@ extension [UInt8] {
     fileprivate func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
 }
 
+extension RequestBody {
+    /// The maximum size of a body that is searched.
+    private static let maximumSearchedByteCount = 64 * 1024
+
+    /// The bytes of a body in memory of up to 64 KiB; nil for any other body, and for an empty one.
+    fileprivate var searchableData: Data? {
+        guard source == nil, (byteCount ?? 0) <= Self.maximumSearchedByteCount, let data = try? data(),
+            !data.isEmpty, data.count <= Self.maximumSearchedByteCount
+        else { return nil }
+        return data
+    }
+}
+
 /// Collects the secret values of a request.
 private struct SecretValueFinder {
-    /// The maximum size of a body that is searched.
-    private static let maximumBodyByteCount = 64 * 1024
-
     let redactor: Redactor
     private(set) var values: Set<[UInt8]> = []
 
@@ -63,9 +81,7 @@ private struct SecretValueFinder {
     }
 
     mutating func note(_ body: RequestBody, _ mediaType: MediaType?) {
-        guard body.source == nil, (body.byteCount ?? 0) <= Self.maximumBodyByteCount, let data = try? body.data(),
-            !data.isEmpty, data.count <= Self.maximumBodyByteCount
-        else { return }
+        guard let data = body.searchableData else { return }
         let bytes = Array(data)
         for place in redactor.secretPlaces(inBody: bytes, mediaType: mediaType) {
             let value = bytes[place.range]

@@ -86,6 +86,9 @@ extension ApiRequest {
     ///
     /// It replaces a shorter value only after the value's name.
     ///
+    /// For a request of a credential refresh, and for a request with a `grant_type` (RFC 6749), it also treats the
+    /// strings in the JSON of the response as secret.
+    ///
     /// - Parameters:
     ///   - redactor: The redactor to extend: ``Redactor/standard``, or a redactor with your own names.
     ///   - includesValues: Whether it also knows the values; true by default. Pass false in code that runs in every
@@ -93,7 +96,10 @@ extension ApiRequest {
     /// - Complexity: O(*n*) in the size of header fields, URL and body; O(1) without the values.
     public func redactor(from redactor: Redactor, includingValues includesValues: Bool = true) -> Redactor {
         var redactor = ownSecrets?.added(to: redactor) ?? redactor
-        if includesValues { redactor.values = .joining(redactor.values, secretValues(known: redactor)) }
+        if includesValues {
+            if asksForTokens { redactor.expectTokens() }
+            redactor.values = .joining(redactor.values, secretValues(known: redactor))
+        }
         return redactor
     }
 }

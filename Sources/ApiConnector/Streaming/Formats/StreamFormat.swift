@@ -10,6 +10,9 @@
 /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events) { … }
 /// ```
 ///
+/// A record that is the backend's own error fails the stream with kind `.backendFailure`: it does not decode as the
+/// element, or it decodes as one that is empty because all members of the element are optional.
+///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
 /// kind `.recordTooLarge`. A byte order mark at the start is skipped.
 public struct StreamFormat<Element: Sendable>: Sendable {
@@ -141,6 +144,8 @@ extension StreamFormat where Element: Decodable {
     }
 
     /// Values that are decoded from the data of server-sent events, which is JSON.
+    ///
+    /// An event with empty data, such as a ping, gives no value.
     public static var events: StreamFormat { decodedEvents(until: nil) }
 
     /// Values that are decoded from the JSON data of server-sent events, up to an event with this data, such as

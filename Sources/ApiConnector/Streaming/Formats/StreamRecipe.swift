@@ -15,7 +15,9 @@ struct StreamContext: Sendable {
     var resumePoint: ResumePoint?
     /// Whether the response cannot have a body; its stream is then complete without a sentinel.
     var forbidsBody = false
-    /// The backend's own error in a record that does not decode; nil if the record contains none.
+    /// Whether the backend has its own errors.
+    var hasFailures = false
+    /// The backend's own error in a record; nil if the record contains none.
     var backendFailure: @Sendable (Data) -> ApiConnectorError? = { _ in nil }
     /// Replaces secrets in errors that quote a record; created only for an error.
     var redactor: @Sendable () -> Redactor = { .standard }

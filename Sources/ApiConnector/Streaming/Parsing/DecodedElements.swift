@@ -7,6 +7,8 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
     private let skipsUndecodable: Bool
+    /// Whether the backend's own error would decode as a value; see ``StreamContext/mayTakeFailure(for:)``.
+    private var mayBeFailure = false
     /// Decodes several texts at once; nil if each text is decoded separately.
     private var joined: JoinedDecoding?
 
@@ -14,7 +16,9 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
         self.texts = texts
         self.decode = decode
         self.skipsUndecodable = skipsUndecodable
-        if texts.standApart, case .record(let context) = decode { joined = JoinedDecoding(context.decoder) }
+        guard case .record(let context) = decode else { return }
+        mayBeFailure = context.mayTakeFailure(for: Value.self)
+        if texts.standApart, !mayBeFailure { joined = JoinedDecoding(context.decoder) }
     }
 
     var isOver: Bool { texts.isOver }
@@ -53,7 +57,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
 
     private func append(_ text: JSONText, to batch: inout [Value]) throws(ApiConnectorError) {
         do throws(ApiConnectorError) {
-            batch.append(try decode(Value.self, text))
+            batch.append(try decode(Value.self, text, mayBeFailure: mayBeFailure))
         } catch {
             guard skipsUndecodable, error.kind == .decodingFailed else { throw error }
         }
@@ -64,10 +68,12 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
 struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
+    private let mayBeFailure: Bool
 
     init(_ texts: any JSONTexts, by decode: StreamDecoding) {
         self.texts = texts
         self.decode = decode
+        mayBeFailure = if case .record(let context) = decode { context.mayTakeFailure(for: Value.self) } else { false }
     }
 
     var isOver: Bool { texts.isOver }
@@ -84,7 +90,7 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     ) throws(ApiConnectorError) {
         while batch.count < count, let text = try texts.next() {
             do throws(ApiConnectorError) {
-                batch.append(.success(try decode(Value.self, text)))
+                batch.append(.success(try decode(Value.self, text, mayBeFailure: mayBeFailure)))
             } catch {
                 batch.append(.failure(error))
             }
@@ -100,16 +106,40 @@ enum StreamDecoding: Sendable {
     /// A whole body, including its envelope.
     case body(any WholeBodyDecoding & Sendable)
 
-    func callAsFunction<Value: Decodable>(_ type: Value.Type, _ text: JSONText) throws(ApiConnectorError) -> Value {
+    /// - Parameter mayBeFailure: Whether the backend's own error would decode as a value.
+    func callAsFunction<Value: Decodable>(
+        _ type: Value.Type,
+        _ text: JSONText,
+        mayBeFailure: Bool
+    ) throws(ApiConnectorError) -> Value {
         switch self {
         case .record(let context):
+            let value: Value
             do throws(ApiConnectorError) {
-                return try context.decoder.decode(type, from: text, context.redactor)
+                value = try context.decoder.decode(type, from: text, context.redactor)
             } catch {
                 throw context.backendFailure(text.data) ?? error
             }
+            if mayBeFailure, let failure = context.backendFailure(text.data), context.isEmpty(value) { throw failure }
+            return value
         case .body(let reader): return try reader.read(type, from: text.data)
         }
+    }
+}
+
+extension StreamContext {
+    /// Whether the backend's own error would decode as a value, because all members of the value are optional.
+    fileprivate func mayTakeFailure<Value: Decodable>(for type: Value.Type) -> Bool {
+        hasFailures && empty(type) != nil
+    }
+
+    /// Whether a value has nothing of its record: it is the value of an empty object.
+    fileprivate func isEmpty<Value: Decodable>(_ value: Value) -> Bool {
+        empty(Value.self).map { String(reflecting: $0) == String(reflecting: value) } ?? false
+    }
+
+    private func empty<Value: Decodable>(_ type: Value.Type) -> Value? {
+        try? decoder.decode(type, from: Data("{}".utf8))
     }
 }
 

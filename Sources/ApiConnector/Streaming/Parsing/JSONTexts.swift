@@ -107,7 +107,7 @@ struct SequenceTexts: JSONTexts {
     }
 }
 
-/// The data of server-sent events.
+/// The data of server-sent events; an event with empty data, such as a ping, has no text.
 struct EventTexts: JSONTexts {
     private var events: ServerSentEventParser
 
@@ -124,8 +124,11 @@ struct EventTexts: JSONTexts {
     mutating func end() { events.end() }
 
     mutating func next() throws(ApiConnectorError) -> JSONText? {
-        guard let event = try events.next() else { return nil }
-        return JSONText(data: Data(event.data.utf8), number: events.eventCount, offset: events.eventOffset)
+        while let event = try events.next() {
+            if event.data.utf8.allSatisfy(\.isJSONSpace) { continue }
+            return JSONText(data: Data(event.data.utf8), number: events.eventCount, offset: events.eventOffset)
+        }
+        return nil
     }
 }
 

@@ -66,7 +66,7 @@ struct DocumentedParameter: Sendable {
     /// Whether its values are secret and must not occur in texts.
     var isSecret: Bool {
         place == .cookie || Redactor.standard.isSecret(queryItem: name)
-            || Redactor.standard.isSecret(header: HTTPHeaders.Name(name)) || Redactor.standard.isSecret(field: name)
+            || place == .header && Redactor.standard.isSecret(header: HTTPHeaders.Name(name))
     }
 
     /// The parameter's name in a text.

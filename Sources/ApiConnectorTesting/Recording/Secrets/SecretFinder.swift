@@ -86,8 +86,11 @@ struct SecretFinder {
         switch value.content {
         case .object(let members):
             let isPair = members.contains { ["name", "key"].contains($0.key) && isSecret($0.value.string) }
+            let areOfTokens = Redactor.areOfTokens(members.map(\.key))
             for member in members {
-                let isOwn = isSecret(member.key) || isPair && member.key.lowercased() == "value"
+                let isOwn =
+                    isSecret(member.key) || isPair && member.key.lowercased() == "value"
+                    || areOfTokens && Redactor.isToken(member.key)
                 collect(member.value, key: isOwn ? member.key : key, bytes, &found)
             }
         case .array(let values):
@@ -113,7 +116,7 @@ struct SecretFinder {
 
     private func isSecret(_ name: String?) -> Bool {
         guard let name else { return false }
-        return redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
+        return redactor.isSecret(nameInText: name)
     }
 
     // MARK: - Text

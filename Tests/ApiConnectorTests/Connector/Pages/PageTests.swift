@@ -306,4 +306,45 @@ struct PageTests {
         #expect(found.error?.kind == .invalidRequest)
         #expect(web.requests.count == 1)
     }
+
+    private static let secureListing = #"{"items":[1],"cursor":"http://api.example.com/posts?page=2&session=hush"}"#
+
+    /// The next page's URL, with its query, would be sent in the clear.
+    @Test(arguments: [false, true], [false, true])
+    func doNotLeadFromHTTPSToHTTP(_ isLink: Bool, _ prefetching: Bool) async throws {
+        let seen = Locked<[URL]>([])
+        let provider = TestConnector { request in
+            seen.withLock { $0.append(request.url) }
+            let link = "<http://api.example.com/posts?page=2&session=hush>; rel=next"
+            return .data(Data(Self.secureListing.utf8), headers: isLink ? ["Link": link] : HTTPHeaders())
+        }
+        let api = NetworkConnector<_, Route>(environment: Place(scheme: .https, port: 443), provider: provider)
+        let next: NextPage<Route, Listing> =
+            isLink ? .link : .url { page in page.value.cursor.flatMap { URL(string: $0) } }
+        let pages = api.pages(of: Listing.self, from: Route("/posts"), next: next, prefetching: prefetching)
+        let found = await pages.readToTheEnd()
+        #expect(found.elements.map(\.items) == [[1]])
+        let error = try #require(found.error)
+        #expect(error.kind == .redirectRefused)
+        #expect(
+            error.detail == "on page 2: the previous page links to "
+                + "\"http://api.example.com/posts?page=2&session=REDACTED\", which is not encrypted"
+        )
+        #expect(seen.withLock { $0 }.map(\.scheme) == ["https"])
+    }
+
+    @Test func leadFromHTTPSToHTTPIfRedirectsMay() async throws {
+        let provider = TestConnector { request in
+            .data(Data((request.url.scheme == "https" ? Self.secureListing : #"{"items":[2]}"#).utf8))
+        }
+        let api = NetworkConnector<_, Route>(
+            environment: Place(scheme: .https, port: 443),
+            provider: provider,
+            configuration: ConnectionConfiguration(redirects: .follow(allowsInsecure: true))
+        )
+        let next: NextPage<Route, Listing> = .url { page in page.value.cursor.flatMap { URL(string: $0) } }
+        let found = await api.pages(of: Listing.self, from: Route("/posts"), next: next).readToTheEnd()
+        #expect(found.elements.map(\.items) == [[1], [2]])
+        #expect(found.error == nil)
+    }
 }

@@ -1,0 +1,82 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The words of header names.
+///
+/// There are too many services to list the names of all their credential fields. A name that is wrongly taken for a
+/// secret costs a cache hit. A name that is missed shows a credential to another origin or another user.
+extension SecretNames {
+    /// Credential fields whose names have no word that tells.
+    private static let wordlessHeaders: Set<String> = [
+        "cst",  // IG
+        "xamznoidcdata",  // AWS load balancers
+        "xfirebaseappcheck",  // Firebase
+        "xhaaccess",  // Home Assistant
+        "xhoneycombteam",  // Honeycomb
+        "xjfrogartapi",  // Artifactory
+        "xmsclientprincipal",  // Azure App Service
+        "xovhapplication", "xovhconsumer",  // OVHcloud
+        "xwsse",  // WS-Security
+    ]
+
+    /// Whether a word of a header field's name says that its value is a credential: `DD-APPLICATION-KEY`,
+    /// `X-ZUMO-AUTH`.
+    ///
+    /// Case is ignored, because HTTP/2 writes all names in lower case.
+    ///
+    /// - Parameter plain: The normalized name.
+    static func isCredential(header name: Substring, _ plain: String) -> Bool {
+        if wordlessHeaders.contains(plain) { return true }
+        var words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+        // `X-Signature-V2` and `X-Key-1`
+        while let last = words.last,
+            last.allSatisfy(\.isNumber) || last.first == "v" && last.dropFirst().allSatisfy(\.isNumber)
+        {
+            words.removeLast()
+        }
+        guard let last = words.last, !descriptions.contains(last) else { return false }
+        if last.hasSuffix("key") { return isCredentialKey(last, after: words.dropLast().last) }
+        return lastHeaderWords.contains(last)
+            || words.contains { word in
+                headerWords.contains(word) || headerWordEndings.contains { word.hasSuffix($0) }
+            }
+    }
+
+    /// Whether a name that ends with `Key` is that of a credential; `before` is the word before the last one.
+    private static func isCredentialKey(_ last: Substring, after before: Substring?) -> Bool {
+        let kind = last.dropLast(3)
+        if kind.isEmpty { return before.map { !harmlessKeys.contains($0) } ?? true }
+        return !harmlessKeys.contains(kind) && !wordsEndingWithKey.contains(last)
+    }
+
+    /// Secret as any word of a name.
+    private static let headerWords: Set<Substring> = [
+        "assertion", "authentication", "authorization", "authorize", "authn", "authz", "bearer", "dsn", "hmac",
+        "licence", "license", "saml", "session", "signature",
+    ]
+
+    /// Secret at the end of any word of a name: `X-OAuth`, `X-UserJWT`.
+    private static let headerWordEndings = ["auth", "jwt", "token"]
+
+    /// Secret as the last word of a name.
+    private static let lastHeaderWords: Set<Substring> = ["cookie", "cookies", "sign", "ticket"]
+
+    /// Last words of fields about a credential, which do not have the credential: `X-Token-Type`, `X-OAuth-Scopes`.
+    private static let descriptions: Set<Substring> = [
+        "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration", "expiry",
+        "format", "id", "input", "length", "level", "limit", "method", "mode", "name", "policy", "provider", "realm",
+        "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
+        "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url", "used", "version",
+    ]
+
+    /// Kinds of keys that are not credentials: `Idempotency-Key`, `X-PartitionKey`.
+    private static let harmlessKeys: Set<Substring> = [
+        "cache", "dedup", "deduplication", "foreign", "group", "hash", "idempotence", "idempotency", "idempotent",
+        "lock", "message", "object", "partition", "primary", "public", "range", "row", "shard", "sort", "surrogate",
+        "translation", "vary", "websocket",
+    ]
+
+    /// Words that have nothing to do with keys, and the cache tags of Varnish.
+    private static let wordsEndingWithKey: Set<Substring> = ["hotkey", "monkey", "turkey", "xkey"]
+}
