@@ -261,21 +261,24 @@ final class AttemptWatch: Sendable {
     /// The limit is applied after ``pendingLimit`` in any case, so a transport that does not call its completion cannot
     /// disable the limit.
     private func read(_ readPending: ReadPending, then applyLimit: @escaping @Sendable () -> Void) {
-        let isApplied = Locked(false)
-        let apply: @Sendable () -> Void = {
-            guard
-                !isApplied.withLock({ isApplied in
-                    defer { isApplied = true }
-                    return isApplied
-                })
-            else { return }
-            applyLimit()
+        let state = Locked((isApplied: false, entry: TimerQueue.Entry?.none))
+        let apply: @Sendable () -> Void = { [guards] in
+            let (wasApplied, entry) = state.withLock { state in
+                defer { state.isApplied = true }
+                return (state.isApplied, state.entry.take())
+            }
+            if let entry { guards.remove(entry) }
+            if !wasApplied { applyLimit() }
         }
+        readPending(apply)
+        // Most transports have called the closure by now, and need no timer.
+        guard !state.withLock({ $0.isApplied }) else { return }
         let entry = guards.add(at: guards.timeSource.now + Self.pendingLimit, apply)
-        readPending { [guards] in
-            guards.remove(entry)
-            apply()
+        let isApplied = state.withLock { state in
+            state.entry = entry
+            return state.isApplied
         }
+        if isApplied { guards.remove(entry) }
     }
 
     private func stop(_ error: ApiConnectorError) {

@@ -42,18 +42,14 @@ struct HTTP2Flood: Sendable, CustomTestStringConvertible {
     /// Whether libcurl 7.88 ends the connection by itself, so that the call may fail before a limit.
     var isRefused: Bool { frames == .settings || (frames == .emptyData && !isAfterHead) }
 
-    /// The bytes after which the client must have read a part of the flood, because the kernel does not buffer more.
-    ///
-    /// Less for GOAWAY, which libcurl 7.88 logs, frame by frame, and for a flood that libcurl stops reading.
-    fileprivate var provingByteCount: Int {
-        isRefused ? 1 : frames == .goAway ? 4 << 20 : 16 << 20
-    }
+    /// The bytes after which the flood counts as begun; libcurl may stop reading a flood that it refuses.
+    fileprivate var startByteCount: Int { isRefused ? 1 : 2 << 20 }
 }
 
 /// A server that floods each connection after the first request.
 final class HTTP2FloodServer {
     let url: URL
-    /// Opened when the client has read a part of the flood, or has ended the connection.
+    /// Opened when the flood has begun, or the client has ended the connection.
     let isFlooding: Gate
     private let server: LoopbackServer
     private let processID: pid_t?
@@ -85,7 +81,7 @@ final class HTTP2FloodServer {
             while true {
                 try connection.send(block)
                 count += block.count
-                if count >= flood.provingByteCount { isFlooding.open() }
+                if count >= flood.startByteCount { isFlooding.open() }
             }
         }
         guard flood.isSecure else {

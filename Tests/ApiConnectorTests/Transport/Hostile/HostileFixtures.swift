@@ -251,7 +251,7 @@ extension HostileFixture {
         .frames(
             "HTTP/2: half a body of a known length, and a reset without an error",
             [.head([("content-length", "10")]), .data("hello", isLast: false), .reset(1, code: 0)],
-            is: lost
+            is: malformed
         ),
         .frames(
             "HTTP/2: a body shorter than its length",
