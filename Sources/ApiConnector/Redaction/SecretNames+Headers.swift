@@ -72,11 +72,14 @@ extension SecretNames {
 
     /// Kinds of keys that are not credentials: `Idempotency-Key`, `X-PartitionKey`.
     private static let harmlessKeys: Set<Substring> = [
-        "cache", "dedup", "deduplication", "foreign", "group", "hash", "idempotence", "idempotency", "idempotent",
-        "lock", "message", "object", "partition", "primary", "public", "range", "row", "shard", "sort", "surrogate",
-        "translation", "vary", "websocket",
+        "cache", "dedup", "deduplication", "event", "file", "foreign", "group", "hash", "idempotence", "idempotency",
+        "idempotent",
+        "issue", "lock", "message", "object", "partition", "primary", "public", "range", "routing", "row", "sequence",
+        "shard", "sort", "surrogate", "trace", "translation", "vary", "websocket",
     ]
 
     /// Words that have nothing to do with keys, and the cache tags of Varnish.
-    private static let wordsEndingWithKey: Set<Substring> = ["hotkey", "monkey", "turkey", "xkey"]
+    private static let wordsEndingWithKey: Set<Substring> = [
+        "hockey", "hotkey", "jockey", "monkey", "turkey", "whiskey", "xkey",
+    ]
 }

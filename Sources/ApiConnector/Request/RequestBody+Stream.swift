@@ -7,6 +7,8 @@ extension RequestBody {
     ///
     /// A file that cannot be read fails the call with kind `.encodingFailed`, if possible before anything is sent.
     ///
+    /// A file whose length changes before it is sent fails the call with the same kind.
+    ///
     /// A named pipe, a device and a file of `/proc` have no length before they are read. They are sent like a
     /// ``stream(byteCount:mediaType:isReplayable:_:)`` without a `byteCount`. A pipe and a device can be read only once.
     public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
@@ -247,17 +249,24 @@ struct FileChunks: AsyncSequence {
                 guard let chunk = try handle.read(upToCount: Self.chunkByteCount), !chunk.isEmpty else { return nil }
                 return chunk
             }
-            // The wait must not occupy one of the few threads that run tasks.
             let (file, opened) = (file, handle)
-            let (handle, chunk) = try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "ApiConnector.FileChunks").async {
-                    continuation.resume(
-                        with: Result {
-                            let handle = try opened ?? FileHandle(forReadingFrom: file)
-                            return (handle, try Self.available(handle.fileDescriptor))
-                        }
-                    )
+            let isCanceled = Locked(false)
+            let (handle, chunk) = try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    // The wait must not occupy one of the few threads that run tasks.
+                    DispatchQueue(label: "ApiConnector.FileChunks").async {
+                        continuation.resume(
+                            with: Result {
+                                let handle = try opened ?? Self.open(file)
+                                return (
+                                    handle, try Self.available(handle.fileDescriptor) { isCanceled.withLock { $0 } }
+                                )
+                            }
+                        )
+                    }
                 }
+            } onCancel: {
+                isCanceled.withLock { $0 = true }
             }
             self.handle = handle
             return chunk.isEmpty ? nil : chunk
@@ -265,16 +274,30 @@ struct FileChunks: AsyncSequence {
 
         private static let chunkByteCount = 64 * 1024
 
+        /// Opens a pipe without waiting for its writer.
+        private static func open(_ file: URL) throws -> FileHandle {
+            let descriptor = Foundation.open(file.path(percentEncoded: false), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        }
+
         /// Waits for bytes, and returns those that have arrived; none at the end.
         ///
-        /// `FileHandle.read(upToCount:)` would wait until it has all bytes of a chunk.
-        private static func available(_ descriptor: Int32) throws -> Data {
+        /// `FileHandle.read(upToCount:)` would wait until it has all bytes of a chunk, and no cancellation would end the
+        /// wait.
+        private static func available(_ descriptor: Int32, unless isCanceled: () -> Bool) throws -> Data {
             var chunk = Data(count: chunkByteCount)
-            while true {
+            while !isCanceled() {
+                // A pipe whose writer has not come yet reports nothing, and reading it would report its end.
+                var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&question, 1, 100) != 0 else { continue }
                 let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
                 if count >= 0 { return chunk.prefix(count) }
-                guard errno == EINTR else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+                guard errno == EINTR || errno == EAGAIN else {
+                    throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+                }
             }
+            throw CancellationError()
         }
     }
 }

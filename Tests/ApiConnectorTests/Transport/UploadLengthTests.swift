@@ -120,6 +120,52 @@ struct UploadLengthTests {
         #expect(try await server.request(0).header("Content-Length") == "0")
     }
 
+    /// A pipe without a writer, and a source that never ends, do not keep a canceled call.
+    @Test(arguments: HostileTransport.allCases, [true, false])
+    func aSourceThatWaitsEndsWithItsCall(_ transport: HostileTransport, isPipe: Bool) async throws {
+        let fifo = try Self.fifo()
+        defer { try? FileManager.default.removeItem(at: fifo) }
+        let isRead = Gate("source")
+        let body: RequestBody =
+            isPipe
+            ? .file(fifo)
+            : .stream(byteCount: 0) {
+                isRead.open()
+                return AsyncStream<Data> { _ in }
+            }
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let call = Task { try await Self.put(body, to: server, over: transport) }
+        if !isPipe { try await isRead.opened() }
+        call.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .cancelled)
+        #expect(server.requests.isEmpty)
+    }
+
+    #if Curl
+    /// The limits also apply while an empty source is read before anything is sent.
+    @Test func aLimitEndsAnEmptySourceThatNeverEnds() async throws {
+        let isRead = Gate("source")
+        let body = RequestBody.stream(byteCount: 0) {
+            isRead.open()
+            return AsyncStream<Data> { _ in }
+        }
+        let clock = SynchronousClock()
+        let api = NetworkConnector<CurlProvider, Router>(
+            environment: .localhost,
+            provider: CurlProvider(configuration: .patient),
+            configuration: ConnectionConfiguration(timeouts: LateLimit.overall.timeouts, timeSource: clock)
+        )
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let url = server.url()
+        let call = Task { try await api.send(at: url, method: .put, body: body) }
+        try await isRead.opened()
+        clock.advance(to: .seconds(60))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .deadlineExceeded)
+    }
+    #endif
+
     /// The call fails, and the server never has a request that seems to be whole.
     private static func expectFailure(
         _ body: RequestBody,

@@ -66,7 +66,8 @@ struct DownloadFile: Sendable {
     func copyPermissions(of existing: String, adding more: mode_t = 0) {
         var (old, new) = (stat(), stat())
         guard lstat(existing, &old) == 0, fstat(descriptor, &new) == 0 else { return }
-        var mode = old.st_mode & 0o7777
+        // Not the bits that give a program its owner's rights: a server chose these bytes.
+        var mode = old.st_mode & 0o777
         // Permissions for one group must not become permissions for another group.
         if old.st_uid != new.st_uid || old.st_gid != new.st_gid, fchown(descriptor, old.st_uid, old.st_gid) != 0,
             old.st_gid != new.st_gid

@@ -53,8 +53,11 @@ extension CurlHandle {
             return CCURL_WRITEFUNC_PAUSE
         }
         switch transfer.receive(bytes) {
-        case .kept: return bytes.count
+        case .kept:
+            openSockets.countDelivered(bytes.count)
+            return bytes.count
         case .awaited:
+            openSockets.countDelivered(bytes.count)
             deliveries.add(transfer)
             return bytes.count
         case .full: return CCURL_WRITEFUNC_PAUSE

@@ -40,6 +40,7 @@ extension CurlHandle {
             question.isUnusableWhenReused = mustSwitchRoutes
         } else {
             sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
+            openSockets.forget(connection.localPort)
             openedSockets = []
         }
         // A server that refuses the client's certificate also closes the connection. The request is then sent, so that

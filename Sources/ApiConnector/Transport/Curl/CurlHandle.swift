@@ -31,7 +31,7 @@ final class CurlHandle {
     /// The last turn that received a piece of the body.
     var lastPieceTurn = -1
     let sockets: CurlSockets
-    private let openSockets: CurlOpenSockets
+    let openSockets: CurlOpenSockets
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
     /// The current transfer; set while the handle is added to libcurl.
@@ -116,12 +116,12 @@ final class CurlHandle {
     /// - Returns: Why the transfer failed; nil for success.
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
-        if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
         if code == 0 {
             recordVersion(of: transfer)
             deliverHead(of: transfer)
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
         }
+        if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
         if let failure = brokenRules(of: transfer) ?? refusedRepetition(of: transfer) { return failure }
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
@@ -135,10 +135,7 @@ final class CurlHandle {
     }
 
     /// Whether the transfer's connection was closed because libcurl did not return from it.
-    var isShutDown: Bool {
-        let descriptors = connection.flatMap(sockets.descriptor(of:)).map { [$0] } ?? openedSockets
-        return descriptors.contains(where: openSockets.isShutDown)
-    }
+    var isShutDown: Bool { connection.map { openSockets.isShutDown($0.localPort) } ?? false }
 
     /// The error of a transfer that failed at its proxy; nil for any other failure, or without a proxy.
     private func proxyError(_ code: Int32, _ words: String, of transfer: CurlTransfer) -> ApiConnectorError? {

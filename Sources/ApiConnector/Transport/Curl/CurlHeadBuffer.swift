@@ -111,7 +111,8 @@ struct CurlHeadBuffer {
 
     private mutating func complete() -> Step {
         isInside = false
-        if framing.ignoresLength {
+        // A response without a body names the length that its body would have.
+        if framing.ignoresLength, status >= 200, status != 204, status != 304 {
             return .refused(CurlFraming.ignoredLength)
         }
         switch status {

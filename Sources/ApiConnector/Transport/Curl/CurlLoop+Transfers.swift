@@ -38,8 +38,7 @@ extension CurlLoop {
             collectingCount += 1
         }
         growConnectionCache()
-        beginCall()
-        let code = curl_multi_add_handle(multi, handle.easy.pointer)
+        let code = calling { curl_multi_add_handle(multi, handle.easy.pointer) }
         if code != 0 {
             release(handle)
             transfer.end(
@@ -63,8 +62,7 @@ extension CurlLoop {
     }
 
     func release(_ handle: CurlHandle) {
-        beginCall()
-        curl_multi_remove_handle(multi, handle.easy.pointer)
+        _ = calling { curl_multi_remove_handle(multi, handle.easy.pointer) }
         active.remove(handle)
         if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }
         let transfer = handle.transfer

@@ -27,9 +27,9 @@ final class CurlLoop: @unchecked Sendable {
     private let turn = Locked(())
     /// The thread that has the turn; 0 if no thread has it.
     private let owner = Atomic<UInt>(0)
-    /// The number of calls of libcurl so far.
-    private let callCount = Atomic<Int>(0)
-    /// The clock of the processor time that the loop's thread has used; 0 before it runs.
+    /// Twice the number of calls of libcurl so far; odd during a call.
+    private let callNumber = Atomic<Int>(0)
+    /// The clock of the processor time that the owner has used; 0 before the first turn.
     private let clock = Atomic<clockid_t>(0)
     let openSockets = CurlOpenSockets()
     let rescue: CurlRescue
@@ -60,7 +60,7 @@ final class CurlLoop: @unchecked Sendable {
     init(_ mailbox: CurlMailbox, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
         self.mailbox = mailbox
         self.configuration = configuration
-        rescue = CurlRescue(windowByteCount: configuration.streamWindowByteCount)
+        rescue = CurlRescue()
         line = CurlWaitingLine(
             maximumConnectionCount: configuration.maximumConnectionCount,
             maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
@@ -77,7 +77,6 @@ final class CurlLoop: @unchecked Sendable {
     /// Runs until it is stopped.
     func run() {
         blockSignals()
-        clock.store(MonotonicTime.threadClock, ordering: .relaxed)
         var events = poll.nothing
         while let timeout = turn.withLock({ _ in owning { takeTurn(events) } }) { events = poll.wait(timeout) }
         CurlExit.leave(self)
@@ -87,15 +86,17 @@ final class CurlLoop: @unchecked Sendable {
     var callState: CurlRescue.CallState {
         let clock = clock.load(ordering: .relaxed)
         return CurlRescue.CallState(
-            number: callCount.load(ordering: .relaxed),
-            isInside: owner.load(ordering: .relaxed) != 0,
+            number: callNumber.load(ordering: .relaxed),
+            isTurn: owner.load(ordering: .relaxed) != 0,
             processorTime: clock == 0 ? 0 : MonotonicTime.processorNanoseconds(of: clock)
         )
     }
 
-    /// Records that libcurl is about to be called.
-    func beginCall() {
-        callCount.wrappingAdd(1, ordering: .relaxed)
+    /// Makes a call of libcurl, which ``callState`` shows.
+    func calling<Result>(_ body: () -> Result) -> Result {
+        callNumber.wrappingAdd(1, ordering: .relaxed)
+        defer { callNumber.wrappingAdd(1, ordering: .relaxed) }
+        return body()
     }
 
     /// Whether no other thread is inside libcurl; after the process starts to exit, no thread enters it.
@@ -106,6 +107,7 @@ final class CurlLoop: @unchecked Sendable {
     private static var thread: UInt { UInt(pthread_self()) }
 
     private func owning<Result>(_ body: () -> Result) -> Result {
+        clock.store(MonotonicTime.threadClock, ordering: .relaxed)
         owner.store(Self.thread, ordering: .relaxed)
         defer { owner.store(0, ordering: .relaxed) }
         return body()
@@ -130,9 +132,9 @@ final class CurlLoop: @unchecked Sendable {
         guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
             guard isRunning, comeAlone, collectingCount == 0, !CurlExit.hasBegun else { return false }
-            // The caller's thread may be one of few that run time limits.
-            rescue.watch(self)
             owning {
+                // The caller's thread may be one of few that run time limits.
+                rescue.watch(self)
                 turns.begin()
                 add(transfer)
                 runTimer()
@@ -236,8 +238,7 @@ extension CurlLoop {
     private func act(on descriptor: Int32, _ actions: Int32) {
         var running: Int32 = 0
         turns.beginCall()
-        beginCall()
-        curl_multi_socket_action(multi, descriptor, actions, &running)
+        _ = calling { curl_multi_socket_action(multi, descriptor, actions, &running) }
         sockets.uncork()
     }
 
@@ -251,7 +252,8 @@ extension CurlLoop {
     }
 
     private func finish(_ handle: CurlHandle, _ code: Int32) {
-        let isRescued = code != 0 && handle.isShutDown
+        // The end of a connection that was shut down ends no body.
+        let isRescued = handle.isShutDown
         if code != 0, !isRescued, handle.prepareAgain(after: code), addAgain(handle) { return }
         let transfer = handle.transfer
         var error = isRescued ? transfer.map { CurlRescue.error($0.request) } : handle.finish(code)
@@ -274,8 +276,7 @@ extension CurlLoop {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        beginCall()
-        let code = handle.resume()
+        let code = calling { handle.resume() }
         if code != 0 { finish(handle, code) }
     }
 }

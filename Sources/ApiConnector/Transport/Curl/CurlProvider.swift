@@ -46,7 +46,11 @@ public struct CurlProvider: DefaultDataRequestType {
         return try await request.withTimeLimitsInlined { (request) throws(ApiConnectorError) in
             // libcurl would not read a body of 0 bytes, so that more bytes would be lost.
             let isAnnouncedEmpty = request.body.isStreamed && request.body.byteCount == 0
-            let request = isAnnouncedEmpty ? try await request.collectingBody(upTo: 0) : request
+            let request =
+                isAnnouncedEmpty
+                ? try await request.leavingBehind(limitsAttempt: true) { [request] in
+                    try await request.collectingBody(upTo: 0)
+                } : request
             let transfer = try engine.transfer(for: request)
             let outcome = await request.withStopHandler {
                 await withUnsafeContinuation { transfer.start(reporting: $0) }

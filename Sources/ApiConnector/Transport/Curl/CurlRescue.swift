@@ -14,19 +14,26 @@ import Synchronization
 /// The watch starts when a call starts, and when a time limit or a cancellation waits for the loop. It does not run on a
 /// thread of Swift's concurrency, because the call may occupy it.
 ///
-/// - Time limits wait until pending bytes are read. They stop waiting after a call has taken
-///   ``stuckNanoseconds`` of processor time or has read more than libcurl reads of a response's data in one call. The
-///   time is processor time, because a starved thread is not stuck.
-/// - If the call goes on, the watch shuts the socket down from which libcurl reads. libcurl then reads the end of the
-///   connection. The progress callback cannot end such a call: libcurl 7.88 does not call it.
+/// - Time limits wait until pending bytes are read. They stop waiting after a call has taken ``stuckNanoseconds`` of
+///   processor time and has read more frames than data. The time is processor time, because a starved thread is not
+///   stuck. A call that reads much data of many responses may take as long, but it ends.
+/// - If the call goes on for ``endlessNanoseconds``, the watch shuts the socket down from which libcurl reads. libcurl
+///   then reads the end of the connection. The progress callback cannot end such a call: libcurl 7.88 does not call it.
 final class CurlRescue: Sendable {
     /// The state of the current or last call of libcurl.
     struct CallState: Equatable {
+        /// Odd during the call, and even after it.
         var number: Int
         /// Whether a thread has the loop's turn.
-        var isInside: Bool
-        /// The processor time of the loop's thread in nanoseconds.
+        var isTurn: Bool
+        /// The processor time of the thread that has or had the turn, in nanoseconds.
         var processorTime: Int64
+    }
+
+    /// The bytes that libcurl had read and delivered at a look.
+    private struct Reading {
+        var readByteCounts: [Int32: Int64]
+        var deliveredByteCount: Int
     }
 
     /// The time between two looks at a call, in milliseconds.
@@ -35,32 +42,21 @@ final class CurlRescue: Sendable {
     static let stuckNanoseconds: Int64 = 30_000_000
     /// The processor time after which the socket of a stuck call is shut down: 250 ms.
     static let endlessNanoseconds: Int64 = 250_000_000
-    /// The minimum of ``maximumByteCount``: 8 MiB.
-    ///
-    /// libcurl reads up to 100 times 32 KiB in a call.
-    static let minimumByteCount: Int64 = 8 << 20
+    /// The minimum that an endless call reads: 64 KiB.
+    static let endlessByteCount: Int64 = 64 << 10
 
     private let isWatching = Atomic(false)
 
     private struct State {
         var nextNumber = 0
         var completions: [Int: @Sendable () -> Void] = [:]
-        /// The state of the call at the last look; the looks at the same call keep the first state.
+        /// The state of the call at the first look at it.
         var call: CallState?
-        /// How much libcurl had read from each socket at the first look at the call.
-        var readByteCounts: [Int32: Int64]?
+        /// The reading at the second look at the call.
+        var reading: Reading?
     }
 
     private let state = Locked(State())
-    /// The size that no call of libcurl reads of honest data.
-    ///
-    /// A full window pauses a stream, which ends the call.
-    private let maximumByteCount: Int64
-
-    /// - Parameter windowByteCount: How much of a streamed body libcurl reads before it pauses.
-    init(windowByteCount: Int) {
-        maximumByteCount = max(Self.minimumByteCount, 2 * Int64(windowByteCount))
-    }
 
     /// Adds a closure that ``complete(_:)`` calls, or the watch if the loop is stuck.
     ///
@@ -81,16 +77,13 @@ final class CurlRescue: Sendable {
         completion?()
     }
 
-    /// Watches the loop until no thread is inside libcurl, the loop has taken its commands, and no closure waits.
+    /// Watches the loop until no thread has the turn, the loop has taken its commands, and no closure waits.
     func watch(_ loop: CurlLoop) {
         guard !isWatching.load(ordering: .relaxed), !isWatching.exchange(true, ordering: .acquiringAndReleasing) else {
             return
         }
         let call = loop.callState
-        state.withLock { state in
-            state.call = call
-            state.readByteCounts = nil
-        }
+        state.withLock { ($0.call, $0.reading) = (call, nil) }
         lookLater(loop)
     }
 
@@ -101,13 +94,13 @@ final class CurlRescue: Sendable {
     private func look(_ loop: CurlLoop) {
         let now = loop.callState
         let isSame = state.withLock { state -> Bool? in
-            let isSame = state.call?.number == now.number && now.isInside
+            let isSame = state.call?.number == now.number && now.isTurn
             // After the flag is cleared, each new wait starts a new watch.
             isWatching.store(false, ordering: .releasing)
-            guard now.isInside || loop.mailbox.hasCommands || !state.completions.isEmpty,
+            guard now.isTurn || loop.mailbox.hasCommands || !state.completions.isEmpty,
                 !isWatching.exchange(true, ordering: .acquiringAndReleasing)
             else { return nil }
-            if !isSame { (state.call, state.readByteCounts) = (now, nil) }
+            if !isSame { (state.call, state.reading) = (now, nil) }
             return isSame
         }
         guard let isSame else { return }
@@ -117,23 +110,32 @@ final class CurlRescue: Sendable {
 
     /// Ends the waits for a call that is stuck, and the call itself.
     private func judge(_ now: CallState, _ sockets: CurlOpenSockets) {
-        let counts = sockets.readByteCounts()
-        let (processorTime, read) = state.withLock { state in
-            let before = state.readByteCounts ?? counts
-            state.readByteCounts = before
-            let read = counts.map { ($0.key, $0.value - (before[$0.key] ?? $0.value)) }.max { $0.1 < $1.1 }
-            return (now.processorTime - (state.call?.processorTime ?? now.processorTime), read)
+        let reading = Reading(
+            readByteCounts: sockets.readByteCounts(),
+            deliveredByteCount: sockets.deliveredByteCount
+        )
+        let (processorTime, before) = state.withLock { state in
+            defer { state.reading = state.reading ?? reading }
+            return (now.processorTime - (state.call?.processorTime ?? now.processorTime), state.reading)
         }
-        let byteCount = read?.1 ?? 0
-        guard processorTime >= Self.stuckNanoseconds || byteCount >= maximumByteCount else { return }
+        guard let before else { return }
+        let read = reading.readByteCounts
+            .map { (socket: $0.key, byteCount: $0.value - (before.readByteCounts[$0.key] ?? $0.value)) }
+            .max { $0.byteCount < $1.byteCount }
+        let byteCount = read?.byteCount ?? 0
+        // Of an honest response, almost all bytes are delivered.
+        let deliveredByteCount = Int64(reading.deliveredByteCount - before.deliveredByteCount)
+        guard processorTime >= Self.stuckNanoseconds, byteCount >= 2 * deliveredByteCount else { return }
         let completions = state.withLock { state in
             defer { state.completions = [:] }
             return state.completions.sorted { $0.key < $1.key }.map(\.value)
         }
         for completion in completions { completion() }
-        guard let read, byteCount >= maximumByteCount || (byteCount > 0 && processorTime >= Self.endlessNanoseconds)
-        else { return }
-        sockets.shutDown(read.0)
+        let isInLibcurl = !now.number.isMultiple(of: 2)
+        guard let read, isInLibcurl, processorTime >= Self.endlessNanoseconds, byteCount >= Self.endlessByteCount else {
+            return
+        }
+        sockets.shutDown(read.socket)
     }
 
     /// The error of a call whose connection was shut down.
@@ -152,17 +154,22 @@ final class CurlRescue: Sendable {
 final class CurlOpenSockets: Sendable {
     private struct State {
         var descriptors: Set<Int32> = []
-        /// The sockets that were shut down; a closed socket stays until another one has its descriptor.
-        var shutDown: Set<Int32> = []
+        /// The local ports of the sockets that were shut down.
+        var shutDown: Set<UInt16> = []
     }
 
     private let state = Locked(State())
+    private let delivered = Atomic<Int>(0)
+
+    /// The number of bytes of bodies that libcurl has delivered.
+    var deliveredByteCount: Int { delivered.load(ordering: .relaxed) }
+
+    func countDelivered(_ byteCount: Int) {
+        delivered.wrappingAdd(byteCount, ordering: .relaxed)
+    }
 
     func add(_ descriptor: Int32) {
-        state.withLock { state in
-            state.descriptors.insert(descriptor)
-            state.shutDown.remove(descriptor)
-        }
+        state.withLock { _ = $0.descriptors.insert(descriptor) }
     }
 
     func close(_ descriptor: Int32) -> Int32 {
@@ -175,13 +182,19 @@ final class CurlOpenSockets: Sendable {
     /// Ends a connection: libcurl reads its end after the bytes that have arrived.
     func shutDown(_ descriptor: Int32) {
         state.withLock { state in
-            guard state.descriptors.contains(descriptor), state.shutDown.insert(descriptor).inserted else { return }
+            guard state.descriptors.contains(descriptor) else { return }
+            if let port = CurlSockets.localPort(of: descriptor) { state.shutDown.insert(port) }
             _ = shutdown(descriptor, Int32(SHUT_RDWR))
         }
     }
 
-    func isShutDown(_ descriptor: Int32) -> Bool {
-        state.withLock { $0.shutDown.contains(descriptor) }
+    func isShutDown(_ localPort: UInt16) -> Bool {
+        state.withLock { $0.shutDown.contains(localPort) }
+    }
+
+    /// Records that a new connection has a port.
+    func forget(_ localPort: UInt16) {
+        state.withLock { _ = $0.shutDown.remove(localPort) }
     }
 
     /// How many bytes were read from each socket.

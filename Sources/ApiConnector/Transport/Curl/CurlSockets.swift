@@ -103,18 +103,13 @@ final class CurlSockets {
         setsockopt(descriptor, Int32(IPPROTO_TCP), Int32(TCP_CORK), &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The descriptor of an open connection; nil for an unknown connection.
-    func descriptor(of connection: CurlConnectionName) -> Int32? {
-        entries[connection]?.descriptor
-    }
-
     private func entry(of connection: CurlConnectionName) -> Entry? {
         guard let entry = entries[connection] else { return nil }
         guard Self.localPort(of: entry.descriptor) == connection.localPort else { return nil }
         return entry
     }
 
-    private static func localPort(of descriptor: Int32) -> UInt16? {
+    static func localPort(of descriptor: Int32) -> UInt16? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { storage in
