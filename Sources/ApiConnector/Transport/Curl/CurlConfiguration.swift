@@ -115,6 +115,9 @@ extension CurlConfiguration {
     /// An HTTP version.
     public enum HTTPVersion: Sendable, Hashable {
         /// HTTP/2 over TLS if the server supports it, with many requests per connection; otherwise HTTP/1.1.
+        ///
+        /// libcurl 7.88.1 to 8.0 may lose the end of a body of more than 512 KiB, if other requests of the connection
+        /// wait for their responses. The call then ends at its stall timeout, or with the next response.
         case automatic
         /// HTTP/1.1 only.
         case http1

@@ -267,6 +267,7 @@ extension CurlHandle {
         // knowledge, libcurl would learn the version only from the other request's response, so the option is not set.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
+            if let byteCount = CurlRuntime.sharedBufferByteCount { easy.set(CCURLOPT_BUFFERSIZE, byteCount) }
             isLogged = CurlRuntime.tellsRefusedStreams
             if isLogged { easy.set(CCURLOPT_VERBOSE, 1) }
         }
@@ -277,7 +278,9 @@ extension CurlHandle {
     }
 
     private func prepareStream() {
-        easy.set(CCURLOPT_BUFFERSIZE, TransferState.readByteCount(of: .streamed))
+        let mayShare = configuration.httpVersion == .http2PriorKnowledge || configuration.streamsOverHTTP2
+        let minimum = mayShare ? CurlRuntime.sharedBufferByteCount ?? 0 : 0
+        easy.set(CCURLOPT_BUFFERSIZE, max(minimum, TransferState.readByteCount(of: .streamed)))
         guard configuration.httpVersion == .automatic, !configuration.streamsOverHTTP2 else { return }
         easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
     }

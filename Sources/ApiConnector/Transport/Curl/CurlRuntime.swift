@@ -34,6 +34,19 @@ enum CurlRuntime {
     /// In 7.88, HTTP/2 with prior knowledge breaks a reused connection.
     static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 
+    /// From 7.88.1 to 8.0, a response over HTTP/2 may never end if it does not fit in its transfer's buffer.
+    ///
+    /// libcurl then holds data back, and does not process the end of the response until the server sends more data on
+    /// the connection. With the default buffer of 16 KiB, each response of 16 KiB that arrived at once did not end in
+    /// the clear. Over TLS, one of 20 responses of 24 KiB to 96 KiB did not, if another request of the connection
+    /// waited for its response, because each transfer reads for all. libcurl 8.1 has the fix.
+    private static let losesEndsOfResponses = (0x07_58_01..<0x08_01_00).contains(versionNumber)
+
+    /// The size of a transfer's buffer for HTTP/2, if the default does not do: 512 KiB, libcurl's maximum.
+    ///
+    /// The system only gives memory for the part that is used.
+    static let sharedBufferByteCount: Int? = losesEndsOfResponses ? 512 << 10 : nil
+
     /// Why this libcurl cannot be used; nil if it can.
     static let flaw: String? = {
         guard start == 0 else { return "libcurl does not start: curl_global_init returned \(start)" }
