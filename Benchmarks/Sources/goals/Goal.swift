@@ -37,4 +37,5 @@ let allGoals: [any Goal] = [
     G16SecureDownload(),
     G17HostileNeighbors(),
     G18Timings(),
+    G22DroppedLines(),
 ]
