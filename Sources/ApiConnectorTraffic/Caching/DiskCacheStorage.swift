@@ -63,6 +63,18 @@ public final class DiskCacheStorage: CacheStorage {
         }
     }
 
+    /// The same for a call: a cancellation and the deadline end the wait, even if the disk hangs.
+    func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
+        let end = PendingResult<Data?>()
+        let result = await request.withDeadline {
+            reads.async { [self] in end.resume(with: .success(newestRecord(of: key))) }
+            return await end.result()
+        } onStop: { error in
+            end.resume(with: .failure(error))
+        }
+        return try result.get()
+    }
+
     /// Replaces a record with the result of a function, unless the result is larger than a quarter of the maximum size.
     ///
     /// The function may be called several times: by reads until its result is on the disk, and by the write.
