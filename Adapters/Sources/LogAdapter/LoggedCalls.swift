@@ -26,24 +26,32 @@ public struct LoggedCalls: CallObserver {
         self.redactor = redactor
     }
 
+    /// Whether the logger writes errors, the highest level of a call.
+    public var isListening: Bool { logger.logLevel <= .error }
+
     /// Logs a finished call with level info, warning or error, depending on its status.
     ///
-    /// Decisions during the call are logged with level debug.
+    /// Decisions during the call are logged with level debug. The texts of a line that the logger drops are not made.
     public func handle(_ event: CallEvent) {
         switch event.kind {
         case .finished(let totals):
-            var metadata = metadata(event)
-            metadata["bytes"] = "\(totals.byteCount)"
-            metadata["attempts"] = "\(totals.attemptCount)"
-            metadata["elapsed"] = "\(totals.elapsed)"
-            metadata["outcome"] = "\(totals.outcome)"
-            if case .failed(let error) = totals.outcome { metadata["error"] = "\(redactor.redact(text: error.detail))" }
-            logger.log(level: level(totals.outcome), "call finished", metadata: metadata)
+            logger.log(level: level(totals.outcome), "call finished", metadata: metadata(event, totals))
         case _ where event.kind.isDecision:
             logger.debug("\(event.kind)", metadata: metadata(event))
         default:
             break
         }
+    }
+
+    private func metadata(_ event: CallEvent, _ totals: CallTotals) -> Logger.Metadata {
+        var metadata = metadata(event)
+        metadata["bytes"] = "\(totals.byteCount)"
+        if let hit = totals.cacheHit { metadata["cache"] = "\(hit)" }
+        if totals.attemptCount > 0 { metadata["attempts"] = "\(totals.attemptCount)" }
+        metadata["elapsed"] = "\(totals.elapsed)"
+        metadata["outcome"] = "\(totals.outcome)"
+        if case .failed(let error) = totals.outcome { metadata["error"] = "\(redactor.redact(text: error.detail))" }
+        return metadata
     }
 
     private func metadata(_ event: CallEvent) -> Logger.Metadata {

@@ -18,7 +18,7 @@ public import Metrics
 /// | `dns.lookup.duration` | The duration of the last attempt's DNS lookup. |
 /// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
-/// | `http.client.attempts` | The number of attempts. |
+/// | `http.client.attempts` | The number of attempts; a cache hit adds 0. |
 ///
 /// `http.client.phase.duration` is not part of OpenTelemetry's conventions.
 ///
@@ -38,6 +38,9 @@ public struct MeteredCalls: CallObserver {
         self.prefix = prefix
         self.factory = factory ?? MetricsSystem.factory
     }
+
+    /// Whether there is a factory that keeps metrics.
+    public var isListening: Bool { !(factory is NOOPMetricsHandler) }
 
     /// Records a finished call.
     public func handle(_ event: CallEvent) {

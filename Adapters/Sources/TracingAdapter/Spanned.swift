@@ -47,6 +47,12 @@ private struct SpanEnd<Kind: Span>: CallObserver {
     let span: Kind
 
     func handle(_ event: CallEvent) {
+        // A span that is not sampled has no readers, but it must end.
+        if span.isRecording { record(event) }
+        if case .finished = event.kind { span.end() }
+    }
+
+    private func record(_ event: CallEvent) {
         switch event.kind {
         case .started:
             span.attributes["http.request.method"] = event.method.rawValue
@@ -65,7 +71,6 @@ private struct SpanEnd<Kind: Span>: CallObserver {
             span.attributes["http.response.body.size"] = Int64(totals.byteCount)
             if let times = totals.times { write(times) }
             if totals.outcome.isFailure { write(totals.outcome) }
-            span.end()
         default:
             break
         }

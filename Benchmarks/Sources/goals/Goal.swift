@@ -37,4 +37,6 @@ let allGoals: [any Goal] = [
     G16SecureDownload(),
     G17HostileNeighbors(),
     G18Timings(),
+    G21CacheHits(),
+    G22DroppedLines(),
 ]

@@ -79,7 +79,8 @@ struct RunCommand: AsyncParsableCommand {
             ? allGoals
             : numbers.map { number in
                 guard let goal = allGoals.first(where: { $0.number == number.uppercased() }) else {
-                    throw ValidationError("there is no goal '\(number)'; the goals are G1 to G\(allGoals.count)")
+                    let numbers = allGoals.map(\.number).joined(separator: ", ")
+                    throw ValidationError("there is no goal '\(number)'; the goals are \(numbers)")
                 }
                 return goal
             }

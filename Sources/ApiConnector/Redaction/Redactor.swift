@@ -75,7 +75,7 @@ public struct Redactor: Sendable, Hashable {
 
     /// Whether the value of an item in a query, a fragment or a form is secret.
     public func isSecret(queryItem name: String) -> Bool {
-        queryItemNames.contains(name) || bodyFieldNames.contains(name)
+        queryItemNames.contains(name) || bodyFieldNames.lists(name)
     }
 
     /// Whether the value of a field in JSON or XML is secret.

@@ -26,9 +26,9 @@ extension SecretNames {
     /// Case is ignored, because HTTP/2 writes all names in lower case.
     ///
     /// - Parameter plain: The normalized name.
-    static func isCredential(header name: Substring, _ plain: String) -> Bool {
+    static func isCredential(header name: String, _ plain: String) -> Bool {
         if wordlessHeaders.contains(plain) { return true }
-        var words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+        var words = words(of: name.lowercased())
         // `X-Signature-V2` and `X-Key-1`
         while let last = words.last,
             last.allSatisfy(\.isNumber) || last.first == "v" && last.dropFirst().allSatisfy(\.isNumber)
@@ -43,15 +43,21 @@ extension SecretNames {
             }
     }
 
+    private static func words(of name: String) -> [String] {
+        guard name.isASCII else { return name.split { !$0.isLetter && !$0.isNumber }.map { String($0) } }
+        let word = ByteSet.alphanumerics
+        return name.utf8.split { !word.contains($0) }.map { String(Substring($0)) }
+    }
+
     /// Whether a name that ends with `Key` is that of a credential; `before` is the word before the last one.
-    private static func isCredentialKey(_ last: Substring, after before: Substring?) -> Bool {
-        let kind = last.dropLast(3)
+    private static func isCredentialKey(_ last: String, after before: String?) -> Bool {
+        let kind = String(last.dropLast(3))
         if kind.isEmpty { return before.map { !harmlessKeys.contains($0) } ?? true }
         return !harmlessKeys.contains(kind) && !wordsEndingWithKey.contains(last)
     }
 
     /// Secret as any word of a name.
-    private static let headerWords: Set<Substring> = [
+    private static let headerWords: Set<String> = [
         "assertion", "authentication", "authorization", "authorize", "authn", "authz", "bearer", "dsn", "hmac",
         "licence", "license", "saml", "session", "signature",
     ]
@@ -60,10 +66,10 @@ extension SecretNames {
     private static let headerWordEndings = ["auth", "jwt", "token"]
 
     /// Secret as the last word of a name.
-    private static let lastHeaderWords: Set<Substring> = ["cookie", "cookies", "sign", "ticket"]
+    private static let lastHeaderWords: Set<String> = ["cookie", "cookies", "sign", "ticket"]
 
     /// Last words of fields about a credential, which do not have the credential: `X-Token-Type`, `X-OAuth-Scopes`.
-    private static let descriptions: Set<Substring> = [
+    private static let descriptions: Set<String> = [
         "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration", "expiry",
         "format", "id", "input", "length", "level", "limit", "method", "mode", "name", "policy", "provider", "realm",
         "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
@@ -71,7 +77,7 @@ extension SecretNames {
     ]
 
     /// Kinds of keys that are not credentials: `Idempotency-Key`, `X-PartitionKey`.
-    private static let harmlessKeys: Set<Substring> = [
+    private static let harmlessKeys: Set<String> = [
         "cache", "dedup", "deduplication", "event", "file", "foreign", "group", "hash", "idempotence", "idempotency",
         "idempotent",
         "issue", "lock", "message", "object", "partition", "primary", "public", "range", "routing", "row", "sequence",
@@ -79,7 +85,7 @@ extension SecretNames {
     ]
 
     /// Words that have nothing to do with keys, and the cache tags of Varnish.
-    private static let wordsEndingWithKey: Set<Substring> = [
+    private static let wordsEndingWithKey: Set<String> = [
         "hockey", "hotkey", "jockey", "monkey", "turkey", "whiskey", "xkey",
     ]
 }

@@ -82,3 +82,7 @@ extension ByteSet {
 
     static let hexadecimalDigits = ByteSet(digits + "ABCDEFabcdef")
 }
+
+extension String {
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+}

@@ -9,7 +9,7 @@ import ApiConnector
 /// An invalid directive never makes the cache store or serve more. An invalid number counts as garbled, and so do
 /// several different numbers. A malformed element that contains the name of a restrictive directive, such as
 /// `no-store`, counts as that directive.
-struct CacheDirectives: Sendable {
+struct CacheDirectives: Sendable, Hashable {
     private enum Argument: Hashable {
         case none, seconds(Int64), other
     }
@@ -17,6 +17,8 @@ struct CacheDirectives: Sendable {
     private var arguments: [String: Set<Argument>] = [:]
 
     init(_ headers: HTTPHeaders) {
+        // Most requests have neither field.
+        guard headers.contains(.cacheControl) || headers.contains("Pragma") else { return }
         for element in headers.elements(.cacheControl) { add(element) }
         // RFC 9111, section 5.4: `Pragma` is the predecessor of `Cache-Control` in requests.
         if arguments.isEmpty, headers.values("Pragma").contains(where: { $0.lowercased().contains("no-cache") }) {
@@ -39,10 +41,13 @@ struct CacheDirectives: Sendable {
         return seconds
     }
 
+    /// The approximate size in memory.
+    var byteCount: Int { arguments.keys.reduce(0) { $0 + $1.utf8.count + 160 } }
+
     private mutating func add(_ element: String) {
-        let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
-        let value = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : nil
+        let equals = element.utf8.firstIndex(of: UInt8(ascii: "="))
+        let name = element[..<(equals ?? element.endIndex)].withoutBlanks.lowercased()
+        let value = equals.map { Substring(element.utf8[$0...].dropFirst()).withoutBlanks }
         let isWellFormed = name.isToken && value.map(Self.isArgument) != false
         if isWellFormed {
             arguments[name, default: []].insert(Self.argument(value))
@@ -65,5 +70,15 @@ struct CacheDirectives: Sendable {
     private static func isArgument(_ value: String) -> Bool {
         guard value.hasPrefix("\"") else { return value.isToken }
         return value.utf8.count >= 2 && value.hasSuffix("\"") && !value.dropFirst().dropLast().contains("\"")
+    }
+}
+
+extension Substring {
+    /// The text without blanks at its ends.
+    ///
+    /// Without this shortcut, the trimming took a quarter of a cache hit.
+    fileprivate var withoutBlanks: String {
+        let mayHaveBlanks = [utf8.first, utf8.last].contains { $0.map { $0 <= 0x20 || $0 >= 0x80 } ?? false }
+        return mayHaveBlanks ? trimmingCharacters(in: .whitespaces) : String(self)
     }
 }

@@ -9,24 +9,44 @@ public struct CacheKey: Sendable, Hashable, CustomStringConvertible {
     /// 64 hexadecimal digits in lower case.
     public let description: String
 
+    /// The first 16 digits as a number.
+    ///
+    /// They are random, so a dictionary need not hash all digits.
+    private let start: UInt64
+
+    /// Hashes a part of the digest.
+    public func hash(into hasher: inout Hasher) { hasher.combine(start) }
+
+    private init(digits: String) {
+        description = digits
+        start = digits.utf8.prefix(16).reduce(0) { $0 << 4 | UInt64($1 & 15 + 9 * ($1 >> 6)) }
+    }
+
     init(digest: [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
-        description = String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        let text = String(unsafeUninitializedCapacity: 2 * digest.count) { digits in
+            for (index, byte) in digest.enumerated() {
+                for (place, value) in [(2 * index, byte >> 4), (2 * index + 1, byte & 15)] {
+                    digits[place] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+                }
+            }
+            return 2 * digest.count
+        }
+        self.init(digits: text)
     }
 
     /// Makes a key from its ``description``; nil for any other text.
     init?(_ text: some StringProtocol) {
         guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
-        description = text.lowercased()
+        self.init(digits: text.lowercased())
     }
 }
 
 /// Makes digests of URLs, credentials and header fields, so that a cache never stores them in clear text.
 struct CacheDigest: Sendable {
-    private let key: [UInt8]
+    private let key: SHA256Digest.Key
 
     init(key: Data) {
-        self.key = [UInt8](key)
+        self.key = SHA256Digest.Key([UInt8](key))
     }
 
     /// 32 random bytes.
@@ -70,7 +90,7 @@ struct CacheDigest: Sendable {
             message.append(part == nil ? 0 : 1)
             var count = UInt64(part?.utf8.count ?? 0).littleEndian
             withUnsafeBytes(of: &count) { message += $0 }
-            message += Array((part ?? "").utf8)
+            message += (part ?? "").utf8
         }
         return SHA256Digest.authenticationCode(of: message, key: key)
     }

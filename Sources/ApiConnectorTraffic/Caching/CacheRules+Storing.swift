@@ -39,7 +39,7 @@ extension CacheRules {
         } else if given.has("no-store") {
             return false
         }
-        guard varyingNames(stored.headers) != nil else { return false }
+        guard stored.varyingNames != nil else { return false }
         // Section 3.5 requires this of shared caches; here it applies to each cache. `private` permits a private cache
         // (section 5.2.2.7).
         let allowsCredentials = ["public", "private", "must-revalidate", "s-maxage"].contains(where: given.has)

@@ -35,16 +35,22 @@ extension CacheRules {
         responseDate: Date,
         redactor: Redactor
     ) -> StoredResponse {
-        var updated = stored
+        var fields = stored.headers
         // The `Age` of the old response does not apply to the new one.
-        updated.headers.remove("Age")
+        fields.remove("Age")
         // RFC 9110, section 6.6.1: without a `Date`, the arrival time counts; the old `Date` does not apply.
-        updated.headers.remove("Date")
+        fields.remove("Date")
         let news = headers.filter { isKept($0.name, of: headers, redactor) && !fieldsOfTheBody.contains($0.name) }
-        updated.headers.merge(HTTPHeaders(fields: news))
-        updated.requestDate = requestDate
-        updated.responseDate = responseDate
-        return updated
+        fields.merge(HTTPHeaders(fields: news))
+        return StoredResponse(
+            status: stored.status,
+            headers: fields,
+            body: stored.body,
+            requestDate: requestDate,
+            responseDate: responseDate,
+            credential: stored.credential,
+            selection: stored.selection
+        )
     }
 
     private static let fieldsOfTheBody: Set<HTTPHeaders.Name> = [

@@ -187,6 +187,9 @@ extension DataRequestType {
     /// - A stored response answers only a request with the same credential.
     /// - A response is stored only if its `Cache-Control` has `private`, `public`, `must-revalidate` or `s-maxage`.
     ///
+    /// Besides the storage, the cache keeps the URLs that were requested last, up to 256 KiB, and the parsed header
+    /// fields of their responses, up to 1 MiB. It keeps no bodies, and no URLs with secrets.
+    ///
     /// For details, see the guide <doc:Caching>.
     ///
     /// - Parameters:

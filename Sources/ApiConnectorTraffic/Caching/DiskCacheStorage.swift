@@ -63,6 +63,18 @@ public final class DiskCacheStorage: CacheStorage {
         }
     }
 
+    /// The same for a call: a cancellation and the deadline end the wait, even if the disk hangs.
+    func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
+        let end = PendingResult<Data?>()
+        let result = await request.withDeadline {
+            reads.async { [self] in end.resume(with: .success(newestRecord(of: key))) }
+            return await end.result()
+        } onStop: { error in
+            end.resume(with: .failure(error))
+        }
+        return try result.get()
+    }
+
     /// Replaces a record with the result of a function, unless the result is larger than a quarter of the maximum size.
     ///
     /// The function may be called several times: by reads until its result is on the disk, and by the write.
@@ -104,7 +116,9 @@ public final class DiskCacheStorage: CacheStorage {
             isLockInUse.withLock { $0 = true }
             // Another process could undo a change. It could also put back the old record, so the record is outdated.
             _ = changes.withLock { changes in key.map { changes.drop($0) } ?? changes.dropAll() }
-            key.map { files.remove($0) } ?? files.removeAll()
+            // The outdated records must not be there after a restart. To remove a file needs no lock: at worst, another
+            // process has just replaced the record, and its next call is a miss.
+            removeFiles(of: changes.withLock { $0.takeUnremoved() })
             return
         }
         isLockInUse.withLock { $0 = false }
@@ -116,14 +130,17 @@ public final class DiskCacheStorage: CacheStorage {
 
     private func removeOutdatedRecords() {
         let outdated = changes.withLock { $0.outdated }
+        removeFiles(of: outdated)
+        changes.withLock { $0.finishRemoval(of: outdated) }
+    }
+
+    private func removeFiles(of outdated: PendingCacheChanges.Outdated) {
         switch outdated {
         case .keys(let keys):
-            if keys.isEmpty { return }
             for key in keys { files.remove(key) }
         case .all:
             files.removeAll()
         }
-        changes.withLock { $0.finishRemoval(of: outdated) }
     }
 
     /// - Returns: The number of bytes written; nil if the key now has no record.

@@ -43,9 +43,26 @@ struct PendingCacheChanges {
     enum Outdated {
         case keys(Set<CacheKey>)
         case all
+
+        fileprivate mutating func insert(_ key: CacheKey) {
+            guard case .keys(var keys) = self else { return }
+            self = .keys([])
+            keys.insert(key)
+            self = keys.count > maximumOutdatedCount ? .all : .keys(keys)
+        }
+
+        fileprivate mutating func subtract(_ removed: Outdated) {
+            switch (self, removed) {
+            case (_, .all): self = .keys([])
+            case (.keys(let keys), .keys(let removed)): self = .keys(keys.subtracting(removed))
+            case (.all, .keys): break
+            }
+        }
     }
 
     private(set) var outdated = Outdated.keys([])
+    /// The outdated records whose files were not removed since then.
+    private var unremoved = Outdated.keys([])
     private var entries: [CacheKey: Entry] = [:]
     private var lastNumber = 0
 
@@ -84,11 +101,8 @@ struct PendingCacheChanges {
     ///
     /// - Returns: The dropped changes, which the caller releases outside of its lock.
     mutating func drop(_ key: CacheKey) -> [Change] {
-        if case .keys(var keys) = outdated {
-            outdated = .keys([])
-            keys.insert(key)
-            outdated = keys.count > Self.maximumOutdatedCount ? .all : .keys(keys)
-        }
+        outdated.insert(key)
+        unremoved.insert(key)
         return entries.removeValue(forKey: key)?.changes.map(\.change) ?? []
     }
 
@@ -96,16 +110,22 @@ struct PendingCacheChanges {
     mutating func dropAll() -> [Change] {
         defer { entries = [:] }
         outdated = .all
+        unremoved = .all
         return entries.values.flatMap { $0.changes.map(\.change) }
     }
 
-    /// Records that the outdated records were removed from the disk.
+    /// The outdated records whose files the caller removes without the lock.
+    ///
+    /// Another process may put them back, so they stay outdated.
+    mutating func takeUnremoved() -> Outdated {
+        defer { unremoved = .keys([]) }
+        return unremoved
+    }
+
+    /// Records that the outdated records were removed from the disk, under the lock.
     mutating func finishRemoval(of removed: Outdated) {
-        switch (outdated, removed) {
-        case (_, .all): outdated = .keys([])
-        case (.keys(let keys), .keys(let removed)): outdated = .keys(keys.subtracting(removed))
-        case (.all, .keys): break
-        }
+        outdated.subtract(removed)
+        unremoved.subtract(removed)
     }
 
     /// Records that the first change of a key is being written; returns false if the change was dropped.

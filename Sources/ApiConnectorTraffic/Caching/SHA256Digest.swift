@@ -7,39 +7,70 @@ import ApiConnector
 /// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for short texts.
 ///
 /// The toolchain on Linux has no implementation.
-struct SHA256Digest {
-    private var state: [UInt32] = [
-        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
-    ]
+struct SHA256Digest: Sendable {
+    /// A key for authentication codes, with the digests of its two blocks.
+    struct Key: Sendable {
+        fileprivate var inner = SHA256Digest()
+        fileprivate var outer = SHA256Digest()
+
+        init(_ key: [UInt8]) {
+            let short = key.count > 64 ? SHA256Digest.digest(of: key) : key
+            let block = short + [UInt8](repeating: 0, count: 64 - short.count)
+            inner.add(block.map { $0 ^ 0x36 })
+            outer.add(block.map { $0 ^ 0x5C })
+        }
+    }
+
+    private var state = SIMD8<UInt32>(
+        0x6A09_E667,
+        0xBB67_AE85,
+        0x3C6E_F372,
+        0xA54F_F53A,
+        0x510E_527F,
+        0x9B05_688C,
+        0x1F83_D9AB,
+        0x5BE0_CD19
+    )
+    private var byteCount = 0
 
     /// The 32 bytes of a message's digest.
-    static func digest(of message: [UInt8]) -> [UInt8] {
-        var digest = SHA256Digest()
-        var padded = message + [0x80]
-        padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-        padded += (0..<8).map { UInt8(truncatingIfNeeded: (message.count << 3) >> (56 - 8 * $0)) }
-        padded.withUnsafeBufferPointer { bytes in
-            for start in stride(from: 0, to: bytes.count, by: 64) {
-                digest.add(UnsafeBufferPointer(rebasing: bytes[start..<start + 64]))
-            }
-        }
-        return digest.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
-    }
+    static func digest(of message: [UInt8]) -> [UInt8] { SHA256Digest().finished(with: message) }
 
     /// The 32 bytes of a message's authentication code.
-    static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
-        let short = key.count > 64 ? digest(of: key) : key
-        let block = short + [UInt8](repeating: 0, count: 64 - short.count)
-        return digest(of: block.map { $0 ^ 0x5C } + digest(of: block.map { $0 ^ 0x36 } + message))
+    static func authenticationCode(of message: [UInt8], key: Key) -> [UInt8] {
+        key.outer.finished(with: key.inner.finished(with: message))
     }
 
-    private mutating func add(_ block: UnsafeBufferPointer<UInt8>) {
+    /// The digest of the blocks so far and the rest of a message.
+    private func finished(with rest: [UInt8]) -> [UInt8] {
+        var digest = self
+        var padded = rest
+        padded.reserveCapacity(rest.count + 72)
+        padded.append(0x80)
+        padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
+        withUnsafeBytes(of: UInt64((byteCount + rest.count) << 3).bigEndian) { padded.append(contentsOf: $0) }
+        digest.add(padded)
+        return [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
+            for index in 0..<32 {
+                bytes[index] = UInt8(truncatingIfNeeded: digest.state[index >> 2] >> UInt32(24 - 8 * (index & 3)))
+            }
+            count = 32
+        }
+    }
+
+    /// Adds whole blocks.
+    private mutating func add(_ blocks: [UInt8]) {
+        blocks.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 64) { add(bytes, blockAt: start) }
+        }
+        byteCount += blocks.count
+    }
+
+    private mutating func add(_ bytes: UnsafeRawBufferPointer, blockAt start: Int) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             for index in 0..<16 {
-                let place = 4 * index
-                words[index] =
-                    UInt32(block[place]) << 24 | UInt32(block[place + 1]) << 16 | UInt32(block[place + 2]) << 8
-                    | UInt32(block[place + 3])
+                let word = bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+                words[index] = UInt32(bigEndian: word)
             }
             for index in 16..<64 {
                 let (early, late) = (words[index - 15], words[index - 2])
@@ -49,17 +80,20 @@ struct SHA256Digest {
             }
             var (a, b, c, d) = (state[0], state[1], state[2], state[3])
             var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-            for index in 0..<64 {
-                let first = h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g)
-                let one = first &+ Self.constants[index] &+ words[index]
-                let two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
-                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
+            Self.constants.withUnsafeBufferPointer { constants in
+                for index in 0..<64 {
+                    let first =
+                        h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g)
+                    let one = first &+ constants[index] &+ words[index]
+                    let two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
+                    (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
+                }
             }
-            for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+            state &+= SIMD8(a, b, c, d, e, f, g, h)
         }
     }
 
-    private func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    private func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 - count) }
 
     /// The fractions of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = [

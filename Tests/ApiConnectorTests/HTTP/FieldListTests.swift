@@ -14,4 +14,15 @@ struct FieldListTests {
         #expect(headers.elements("X-List") == ["a", "b", "\"c, \\\"d\"", "e"])
         #expect(headers.elements("X-Other") == [])
     }
+
+    /// A list of ASCII characters is split byte by byte, another one character by character.
+    @Test func bothWaysOfSplittingAreEqual() {
+        let pieces = ["a", "b c", ",", ",", "\"", "\\", " ", "\t", ";", "=", "\r\n", "\u{1F}"]
+        var random = SplitMix64.printed()
+        for _ in 0..<SplitMix64.caseCount {
+            let count = Int.random(in: 0..<12, using: &random)
+            let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            #expect(text.parts(between: ",") == Array("é,\(text)".parts(between: ",").dropFirst()))
+        }
+    }
 }

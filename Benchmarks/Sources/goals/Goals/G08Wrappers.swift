@@ -67,12 +67,12 @@ struct G08Wrappers: Goal {
 }
 
 /// An observer that does nothing.
-private struct Inattentive: CallObserver {
+struct Inattentive: CallObserver {
     func handle(_ event: CallEvent) {}
 }
 
 /// A provider that answers immediately.
-private struct InstantProvider: DataRequestType {
+struct InstantProvider: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         ApiResponse(to: request, status: 200)
     }

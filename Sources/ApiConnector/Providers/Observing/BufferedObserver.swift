@@ -25,6 +25,9 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
     /// The number of events that were dropped because the queue was full.
     public var droppedCount: Int { state.withLock { $0.droppedCount } }
 
+    /// Whether the wrapped observer is listening.
+    public var isListening: Bool { base.isListening }
+
     /// Queues the event, or drops it if the queue is full.
     public func handle(_ event: CallEvent) {
         let starts = state.withLock { state in

@@ -13,6 +13,7 @@ final class CallEvents: Sendable {
         var isOver = false
         var attemptCount = 0
         var byteCount = 0
+        var cacheHit: CacheHit?
     }
 
     /// Reports to the next observer further out.
@@ -68,7 +69,8 @@ final class CallEvents: Sendable {
                 outcome: outcome,
                 elapsed: now - start,
                 byteCount: state.byteCount,
-                attemptCount: max(state.attemptCount, 1),
+                attemptCount: max(state.attemptCount, state.cacheHit == nil || state.cacheHit == .validated ? 1 : 0),
+                cacheHit: state.cacheHit,
                 timesRecord: record
             )
             return .finished(totals)
@@ -116,6 +118,7 @@ extension CallEvents.State {
         case .finished: isOver = true
         case .attemptStarted: attemptCount += 1
         case .bytes(let count): byteCount += count
+        case .servedFromCache(let hit): cacheHit = hit
         default: break
         }
         return !wasOver

@@ -81,7 +81,7 @@ public struct CallLog: CallObserver {
             case .left(let status): "\(status), left after \(totals.byteCount) bytes"
             case .failed(let error): "failed (\(error.kind)): \(error.detail)"
             }
-        text += " in \(Self.milliseconds(totals.elapsed))"
+        text += "\(totals.source) in \(Self.milliseconds(totals.elapsed))"
         if totals.attemptCount > 1 { text += " and \(totals.attemptCount) attempts" }
         return line(of: event, text)
     }

@@ -22,4 +22,15 @@ public protocol CallObserver: Sendable {
     /// to its `finished` are delivered one at a time and in order. Events of different calls come from many threads at
     /// once.
     func handle(_ event: CallEvent)
+
+    /// Whether the observer wants the events of a call that begins now; true by default.
+    ///
+    /// If false, the call is not observed and makes no events for this observer. Return false, for example, while a
+    /// logger drops all lines.
+    var isListening: Bool { get }
+}
+
+extension CallObserver {
+    /// True.
+    public var isListening: Bool { true }
 }

@@ -13,8 +13,12 @@ public struct CallTotals: Sendable, CustomStringConvertible {
     /// The number of body bytes that arrived.
     public let byteCount: Int
 
-    /// How often an inner retrying provider sent the request; 1 without such a provider.
+    /// How often an inner retrying provider sent the request; without such a provider, 1, or 0 for a cache hit that the
+    /// server has not validated.
     public let attemptCount: Int
+
+    /// Whether and how an inner cache supplied the response; nil if the response came from the server.
+    public let cacheHit: CacheHit?
 
     /// The times of the last attempt's phases; nil if the transport does not measure them, or was not reached.
     ///
@@ -24,9 +28,12 @@ public struct CallTotals: Sendable, CustomStringConvertible {
 
     let timesRecord: TransportTimesRecord?
 
-    /// The outcome, the duration, the number of bytes and the number of attempts.
+    /// The outcome, the duration, the number of bytes, the kind of cache hit and the number of attempts.
     public var description: String {
-        let attempts = attemptCount == 1 ? "" : " in \(attemptCount) attempts"
-        return "\(outcome) after \(elapsed), \(byteCount) bytes\(attempts)"
+        let attempts = attemptCount > 1 ? " in \(attemptCount) attempts" : ""
+        return "\(outcome) after \(elapsed), \(byteCount) bytes\(source)\(attempts)"
     }
+
+    /// The words for a cache hit in a line about the call; empty for other calls.
+    var source: String { cacheHit.map { " from the cache (\($0))" } ?? "" }
 }

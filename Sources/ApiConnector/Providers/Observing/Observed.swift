@@ -22,10 +22,11 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
         self.random = random
     }
 
-    /// Sends the request with the wrapped provider, and reports the events.
+    /// Sends the request with the wrapped provider, and reports the events if the observer is listening.
     ///
     /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        guard observer.isListening else { return try await wrapped.response(for: request) }
         var request = request
         request.beginCall()
         let timeSource = timeSource ?? request.timeSource

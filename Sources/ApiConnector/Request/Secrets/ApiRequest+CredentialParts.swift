@@ -13,10 +13,15 @@ extension ApiRequest {
         let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {
             "\($0.name.rawValue.lowercased()):\($0.value)"
         }
-        let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").filter {
+        // Most URLs have no user info, and many have no query. Foundation takes a microsecond to say so.
+        let text = url.absoluteString.utf8
+        let query = text.contains(UInt8(ascii: "?")) ? url.query(percentEncoded: true) ?? "" : ""
+        let items = query.utf8.split(separator: UInt8(ascii: "&")).map { Substring($0) }.filter {
             redactor.isSecret(encodedItem: $0)
         }
-        let userInfo = [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap { $0 }
+        let hasUserInfo = text.contains(UInt8(ascii: "@"))
+        let userInfo =
+            hasUserInfo ? [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap { $0 } : []
         return fields.sorted() + items.map { "?\($0)" }.sorted() + userInfo.map { "@\($0)" }
     }
 }

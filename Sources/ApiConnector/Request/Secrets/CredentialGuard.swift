@@ -90,7 +90,11 @@ extension HTTPHeaders {
 extension Redactor {
     /// Whether a query item, as written in the URL, has a secret name.
     func isSecret(encodedItem item: Substring) -> Bool {
-        let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
+        let encoded = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
+        guard encoded.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
+            return isSecret(queryItem: String(encoded))
+        }
+        let name = encoded.replacing("+", with: " ")
         return isSecret(queryItem: name.removingPercentEncoding ?? String(name))
     }
 }

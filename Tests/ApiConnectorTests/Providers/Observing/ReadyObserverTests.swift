@@ -2,9 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
 import ApiConnectorTesting
 import Testing
+
+@testable import ApiConnector
 
 /// The observers that come with the library.
 struct ReadyObserverTests {
@@ -121,6 +122,31 @@ struct ReadyObserverTests {
         }
         #expect(metrics.snapshot.count == 4)
         #expect(metrics.snapshot[.other]?.callCount == 7)
+    }
+
+    /// An observer whose every text would be dropped.
+    private struct Idle: CallObserver {
+        let isListening: Bool
+        let lines: EventLog<String>
+
+        func handle(_ event: CallEvent) { lines.note("\(event.kind)") }
+    }
+
+    @Test(arguments: [false, true]) func anObserverThatDoesNotListenCostsNoEvents(isListening: Bool) async throws {
+        let seen = Locked<[Bool]>([])
+        let transport = TestConnector { request in
+            seen.withLock { $0.append(request.events != nil) }
+            return .status(200)
+        }
+        let url = try #require(URL(string: "http://localhost/"))
+        let idle = Idle(isListening: isListening, lines: lines)
+        _ = try await transport.observing(by: idle).response(for: ApiRequest(url: url))
+        let buffered = idle.buffered()
+        #expect(buffered.isListening == isListening)
+        _ = try await transport.observing(by: buffered).response(for: ApiRequest(url: url))
+        await buffered.flush()
+        #expect(seen.withLock { $0 } == [isListening, isListening])
+        #expect(lines.events.isEmpty != isListening)
     }
 
     @Test func aBufferedObserverDelaysNoCallAndCountsDroppedEvents() async throws {

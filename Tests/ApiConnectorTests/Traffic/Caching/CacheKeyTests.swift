@@ -30,13 +30,21 @@ struct CacheKeyTests {
         // RFC 4231, test cases 2 and 6.
         #expect(
             hex(
-                SHA256Digest.authenticationCode(of: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+                SHA256Digest.authenticationCode(
+                    of: Array("what do ya want for nothing?".utf8),
+                    key: SHA256Digest.Key(Array("Jefe".utf8))
+                )
             )
                 == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         )
         let message = Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8)
         #expect(
-            hex(SHA256Digest.authenticationCode(of: message, key: [UInt8](repeating: 0xAA, count: 131)))
+            hex(
+                SHA256Digest.authenticationCode(
+                    of: message,
+                    key: SHA256Digest.Key([UInt8](repeating: 0xAA, count: 131))
+                )
+            )
                 == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         )
     }

@@ -38,6 +38,74 @@ struct CacheRecordTests {
         }
     }
 
+    @Test func aParsedRecordAnswersOnlyFromItsOwnFields() throws {
+        var record = CacheRecord()
+        for number in 0..<3 {
+            let stored = StoredResponse(
+                status: 200,
+                headers: ["A": "\(number)", "Cache-Control": "max-age=\(number)"],
+                body: Data("body \(number)".utf8),
+                requestDate: Date(timeIntervalSince1970: 1.25),
+                responseDate: Date(timeIntervalSince1970: 2),
+                credential: Data("\(number)".utf8)
+            )
+            record.insert(stored)
+        }
+        let data = record.data
+        let parsed = try #require(ParsedCacheRecord(data))
+        let bodies = try record.responses.map { try #require(data.firstRange(of: $0.body)) }
+        try #require(bodies.count == 3)
+        for index in data.indices {
+            var changed = Data([1, 2]) + data
+            changed[index + 2] ^= 1
+            let isInBody = bodies.contains { $0.contains(index) }
+            #expect(parsed.isParsed(from: changed.dropFirst(2)) == isInBody)
+        }
+        #expect(!parsed.isParsed(from: data + Data([0])))
+        #expect(!parsed.isParsed(from: data.dropLast()))
+        #expect(ParsedCacheRecord(data.dropLast()) == nil)
+
+        let digest = CacheDigest(key: Data([1]))
+        let request = ApiRequest(url: URL(filePath: "/"))
+        for response in record.responses {
+            #expect(parsed.response(to: request, as: response.credential, digest, in: data) == response)
+            let slice = (Data([1, 2]) + data).dropFirst(2)
+            #expect(parsed.response(to: request, as: response.credential, digest, in: slice) == response)
+        }
+        #expect(parsed.response(to: request, as: Data("3".utf8), digest, in: data) == nil)
+    }
+
+    @Test func parsedRecordsAreBounded() throws {
+        func parsed(fieldByteCount: Int) throws -> ParsedCacheRecord {
+            let stored = StoredResponse(
+                status: 200,
+                headers: ["A": String(repeating: "a", count: fieldByteCount)],
+                body: Data(count: 1_000_000),
+                requestDate: .distantPast,
+                responseDate: .distantPast
+            )
+            return try #require(ParsedCacheRecord(CacheRecord([stored]).data))
+        }
+        func key(_ number: Int) -> CacheKey { CacheKey(digest: SHA256Digest.digest(of: Array("\(number)".utf8))) }
+        let maximum = 1024 * 1024
+        var records = RecentValues<CacheKey, ParsedCacheRecord>(maximumByteCount: maximum)
+        let record = try parsed(fieldByteCount: 1000)
+        #expect(3000..<5000 ~= record.byteCount)
+        for number in 0..<1000 {
+            records.insert(record, for: key(number), byteCount: record.byteCount)
+            // The first is used again and again, and stays.
+            #expect(records.value(for: key(0)) != nil)
+            #expect(records.byteCount <= maximum)
+        }
+        #expect(records.byteCount > maximum / 2)
+        #expect(records.value(for: key(999)) != nil)
+        #expect(records.value(for: key(500)) == nil)
+        let large = try parsed(fieldByteCount: 200_000)
+        #expect(large.byteCount > 400_000)
+        records.insert(large, for: key(999), byteCount: large.byteCount)
+        #expect(records.value(for: key(999)) == nil)
+    }
+
     @Test func aRecordMayHaveNoResponseAndAResponseNoField() {
         var record = CacheRecord()
         #expect(CacheRecord(record.data) == record)

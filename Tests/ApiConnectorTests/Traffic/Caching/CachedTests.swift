@@ -31,6 +31,53 @@ extension CachedTests {
         #expect(await api.text() == "two")
     }
 
+    /// Another process has changed the record: only its body, only a field, or both.
+    @Test(arguments: [("one", "two", "1", "1"), ("one", "one", "1", "2"), ("one", "three", "1", "22")])
+    func servesARecordThatAnotherProcessHasChanged(
+        old: String,
+        new: String,
+        oldTag: String,
+        newTag: String
+    ) async throws {
+        let storage = MemoryCacheStorage()
+        let (api, other) = (world.api(storage: storage), world.api(storage: storage))
+        world.says(old, "max-age=60", [.etag: oldTag])
+        #expect(await api.text() == old)
+        #expect(await api.text() == "\(old), fresh")
+        world.says(new, "max-age=60", [.etag: newTag])
+        #expect(await other.text(use: .reload) == new)
+        for _ in 0..<2 { #expect(await api.text() == "\(new), fresh") }
+        #expect(try await api.response(at: Endpoint(path: "/a")).headers[.etag] == newTag)
+        #expect(world.requests.count == 2)
+    }
+
+    @Test func theTotalsSayThatACallWasAHit() async throws {
+        let metrics = CallMetrics()
+        let lines = EventLog<String>()
+        let api = world.api(
+            over: world.server.caching(in: MemoryCacheStorage()).observing(by: metrics)
+                .observing(by: CallLog { _, line in lines.note(line) })
+        )
+        world.says("one", "max-age=60, stale-while-revalidate=1", [.etag: "1"])
+        #expect(await api.text() == "one")
+        #expect(await api.text() == "one, fresh")
+        world.clock.advance(by: .seconds(62))
+        world.answers { _ in .status(304, headers: [.etag: "1"]) }
+        #expect(await api.text() == "one, validated")
+        let totals = world.events.events.compactMap { event in
+            if case .finished(let totals) = event.kind { totals } else { nil }
+        }
+        #expect(totals.map(\.cacheHit) == [nil, .fresh, .validated])
+        #expect(totals.map(\.attemptCount) == [1, 0, 1])
+        try #require(totals.count == 3)
+        #expect("\(totals[0])" == "200 OK after 0.0 seconds, 3 bytes")
+        #expect("\(totals[1])" == "200 OK after 0.0 seconds, 3 bytes from the cache (fresh)")
+        #expect(metrics.snapshot.values.map(\.attemptCount) == [2])
+        try #require(lines.events.count == 3)
+        #expect(lines.events[0].contains("200 OK, 3 bytes in 0.0 ms ("))
+        #expect(lines.events[1].contains("200 OK, 3 bytes from the cache (fresh) in 0.0 ms ("))
+    }
+
     @Test func theHeadOfAValueHasItsCacheHit() async throws {
         let api = world.api()
         world.answers { _ in .json(7, headers: ["Cache-Control": "max-age=60"]) }

@@ -116,6 +116,26 @@ extension HeldCacheLockTests {
         #expect(await storage.record(for: key(1)) == Data("three".utf8))
     }
 
+    /// The first change waits for the lock, until too many others wait and the last ones are dropped.
+    @Test(arguments: [false, true]) func aRecordWhoseChangeWasDroppedIsNotUsedAfterARestart(all: Bool) async throws {
+        let gate = Gate("the last change")
+        let calls = CacheFileCalls(write: CacheFileCalls.system.write, pause: { gate.block() })
+        let storage = disk(calls: calls)
+        try await storage.store("one", for: key(-1))
+        let lock = try HeldLock(in: folder)
+        let count = all ? PendingCacheChanges.maximumOutdatedCount : 0
+        let ends = (0..<PendingCacheChanges.maximumCount).map { storage.replace(key($0), with: Data("one".utf8)) }
+        for number in 0..<count { storage.update(key(1000 + number)) { _ in nil } }
+        storage.update(key(-1)) { _ in nil }
+        #expect(records == [CacheFile.name(of: key(-1))])
+        gate.open()
+        for end in ends { try await end.opened() }
+        try await storage.finishWrites()
+        #expect(records == [])
+        #expect(await disk().record(for: key(-1)) == nil)
+        lock.release()
+    }
+
     @Test func noRecordIsUsedAfterTooManyDroppedChanges() {
         var changes = PendingCacheChanges()
         let isUsed = { (changes: PendingCacheChanges) in
