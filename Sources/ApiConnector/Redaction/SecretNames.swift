@@ -35,7 +35,7 @@ struct SecretNames: Sendable, Hashable {
         let plain = Self.normalized(String(name))
         guard plain.utf8.count > 2 else { return names.contains(plain) }
         if names.contains(plain) { return true }
-        if Self.harmless.contains(plain) { return false }
+        if Self.harmless.contains(plain) || checksWords && Self.harmlessHeaders.contains(plain) { return false }
         return Self.parts.contains { plain.contains($0) }
             || Self.endings.contains { plain.hasSuffix($0) } || Self.endsWithKey(plain) || Self.endsWithTokens(plain)
             || Self.lastWords.contains(Self.lastWord(of: name)) || checksWords && Self.isCredential(header: name, plain)
