@@ -20,6 +20,13 @@ extension SecretNames {
         "xwsse",  // WS-Security
     ]
 
+    /// Fields whose names have such a word, and that have no credential: the signature of a body, which is useless for
+    /// another body, and the name of a user, which an authenticating proxy adds.
+    static let harmlessHeaders: Set<String> = [
+        "contentsignature", "xcontentsignature",  // Mozilla
+        "xauthrequestemail", "xauthrequestgroups", "xauthrequestpreferredusername", "xauthrequestuser",  // OAuth2 Proxy
+    ]
+
     /// Whether a word of a header field's name says that its value is a credential: `DD-APPLICATION-KEY`,
     /// `X-ZUMO-AUTH`.
     ///
@@ -36,6 +43,9 @@ extension SecretNames {
             words.removeLast()
         }
         guard let last = words.last, !descriptions.contains(last) else { return false }
+        // `X-Forwarded-Client-Cert`: with a proxy in front of the server, the certificate is the user's credential.
+        if plain.contains("clientcert") { return true }
+        if last == "code" { return words.dropLast().last.map { codeKinds.contains($0) } ?? false }
         if last.hasSuffix("key") { return isCredentialKey(last, after: words.dropLast().last) }
         return lastHeaderWords.contains(last)
             || words.contains { word in
@@ -62,6 +72,12 @@ extension SecretNames {
         "licence", "license", "saml", "session", "signature",
     ]
 
+    /// Secret before `Code` at the end of a name: `X-Access-Code`, but not `X-Error-Code`.
+    private static let codeKinds: Set<String> = [
+        "access", "activation", "auth", "confirmation", "device", "invitation", "invite", "login", "mfa", "otp", "pin",
+        "recovery", "security", "unlock", "verification",
+    ]
+
     /// Secret at the end of any word of a name: `X-OAuth`, `X-UserJWT`.
     private static let headerWordEndings = ["auth", "jwt", "token"]
 
@@ -70,9 +86,9 @@ extension SecretNames {
 
     /// Last words of fields about a credential, which do not have the credential: `X-Token-Type`, `X-OAuth-Scopes`.
     private static let descriptions: Set<String> = [
-        "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration", "expiry",
-        "format", "id", "input", "length", "level", "limit", "method", "mode", "name", "policy", "provider", "realm",
-        "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
+        "affinity", "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration",
+        "expiry", "format", "id", "input", "length", "level", "limit", "method", "mode", "name", "policy", "provider",
+        "realm", "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
         "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url", "used", "version",
     ]
 

@@ -44,7 +44,7 @@ struct SecretNames: Sendable, Hashable {
         let plain = Self.normalized(name)
         guard plain.utf8.count > 2 else { return names.contains(plain) }
         if names.contains(plain) { return true }
-        if Self.harmless.contains(plain) { return false }
+        if Self.harmless.contains(plain) || checksWords && Self.harmlessHeaders.contains(plain) { return false }
         return Self.holdsPart(plain) || Self.endings.contains { plain.hasSuffix($0) }
             || plain.hasSuffix("key") && Self.keyEndings.contains { plain.hasSuffix($0) }
             || plain.hasSuffix("tokens") && Self.tokenEndings.contains { plain.hasSuffix($0) }

@@ -141,13 +141,14 @@ final class CircuitSharing: Sendable {
 
     private func write(isOpening: Bool, _ origin: HTTPOrigin) async throws(ApiConnectorError) {
         let key = shared.key(of: origin)
+        let data = isOpening ? Data("open \(UUID().uuidString)".utf8) : nil
         // If another instance writes at the same time, its record may be the right one already.
         for _ in 0..<3 {
             let record = try await shared.state.record(for: key, within: shared.operationLimit)
-            guard circuits.change(origin, { $0.view.beginWrite(over: record, toOpen: isOpening) }) else { return }
+            guard circuits.change(origin, { $0.view.beginWrite(over: record, data) }) else { return }
             defer { circuits.change(origin) { $0.view.endWrite() } }
             let version = try await shared.state.replaceRecord(
-                with: isOpening ? Data("open".utf8) : nil,
+                with: data,
                 for: key,
                 ifVersion: record.version,
                 lifetime: openDuration,

@@ -32,6 +32,10 @@ struct SharedCircuitView {
     private var timeAfterLook: Duration?
     /// Whether this instance has learned of a newer record, or has written one, during a look.
     private var isLookOutdated = false
+    /// The data of the last record that this instance has tried to write.
+    ///
+    /// If the reply to a write is lost, the data shows that the record is this instance's own.
+    private var writtenData: Data?
     /// The number of writes that are under way.
     private var writeCount = 0
     private var backoff = SharedStateBackoff()
@@ -66,10 +70,12 @@ struct SharedCircuitView {
 
     /// Updates the view from a record, and returns the change.
     mutating func learn(_ record: SharedRecord) -> News {
-        if record.data != nil {
+        // A look that is under way may have read an older record.
+        isLookOutdated = true
+        if let data = record.data {
             if isOpening, record.version == version { return .nothing }
-            (version, isOpening, isOver) = (record.version, true, false)
-            return .opened
+            know(record.version, isOpening: true)
+            return data == writtenData ? .nothing : .opened
         }
         guard isOpening else { return .nothing }
         if record.version == version {
@@ -102,15 +108,18 @@ struct SharedCircuitView {
         isLookOutdated = true
     }
 
-    /// Whether to write the record now to open or close the circuit; ``endWrite()`` ends the write.
-    mutating func beginWrite(over record: SharedRecord, toOpen: Bool) -> Bool {
+    /// Whether to write the record now; ``endWrite()`` ends the write.
+    ///
+    /// - Parameter new: The data of a record that opens the circuit, which no other write has; nil to close the circuit.
+    mutating func beginWrite(over record: SharedRecord, _ new: Data?) -> Bool {
         let isOwn = isOpening && record.version == version
-        if toOpen, record.data != nil, !isOwn {
+        if new != nil, let data = record.data, !isOwn, data != writtenData {
             // Another instance has already opened the circuit.
             know(record.version, isOpening: true)
             return false
         }
-        guard toOpen || record.data != nil || isOwn else { return false }
+        guard new != nil || record.data != nil || isOwn else { return false }
+        if let new { writtenData = new }
         writeCount += 1
         isLookOutdated = true
         return true

@@ -42,6 +42,9 @@ public import ApiConnector
 /// A cancellation does not stop step 4, because the server may already have revoked the old session. If the new session
 /// cannot be stored, this process uses it, and tries again to store it until another process has stored one.
 ///
+/// If the shared state has lost the session, this process refreshes the session that it used last. Another process may
+/// already have refreshed it. If the server refuses it with a status from 400 to 499, this process forgets it.
+///
 /// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
 /// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
 /// ``SharedSessionPolicy/refreshesWithoutState``.
@@ -226,8 +229,27 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                     continue
                 }
             }
-            let new = try await refresh(old)
-            return await newestSession(storing: new, over: record, isUsable)
+            do {
+                return await newestSession(storing: try await refresh(old), over: record, isUsable)
+            } catch where hasLost(record) && error.isRefusal {
+                // The lost session may have been a newer one. The refused one is not sent a second time.
+                known.withLock { $0 = nil }
+                let stored = try await storedRecord()
+                if let session = try await newerSession(in: stored, than: record.version, isUsable) { return session }
+                throw error
+            }
+        }
+    }
+
+    /// Whether the store has lost the session that this instance uses.
+    ///
+    /// It may have lost only the data. A sign-out has a higher version.
+    private func hasLost(_ record: SharedRecord) -> Bool {
+        known.withLock { known in
+            guard let known, known.keepID == nil else { return false }
+            let version = known.record.version
+            let isDataLost = record.data == nil && known.record.data != nil
+            return record.version < version || record.version == version && isDataLost
         }
     }
 
@@ -274,15 +296,13 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// The session to refresh; nil if no user is signed in.
     private func session(replacing record: SharedRecord) async throws -> Session? {
-        // If the session of this instance could not be stored, or if the store has lost it, it is newer than the stored
-        // one. The store may have lost only the data. A sign-out has a higher version.
+        // A session that could not be stored is newer than the stored one. If the store has lost the session, another
+        // instance may have had a newer one, which only the server knows.
+        let isLost = hasLost(record)
         let own = known.withLock { known in
             known.flatMap { known in
-                let version = known.record.version
-                let isDataLost = record.data == nil && known.record.data != nil
-                let isLost =
-                    record.version < version || (record.version == version && (known.keepID != nil || isDataLost))
-                return isLost ? known.session : nil
+                let isUnstored = known.keepID != nil && record.version <= known.record.version
+                return isLost || isUnstored ? known.session : nil
             }
         }
         if let own { return own }
@@ -408,6 +428,15 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         let session: Session
         /// Identifies a session that could not be stored; nil for a session that is stored.
         var keepID: UUID?
+    }
+}
+
+extension Error {
+    /// Whether a server has refused the request, and would refuse it again.
+    fileprivate var isRefusal: Bool {
+        guard let error = self as? ApiConnectorError, let status = error.response?.status else { return false }
+        if error.kind == .backendFailure, status.rawValue < 400 { return true }
+        return 400..<500 ~= status.rawValue && ![408, 425, 429].contains(status.rawValue)
     }
 }
 

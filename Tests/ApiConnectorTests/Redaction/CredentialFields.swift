@@ -78,6 +78,18 @@ enum CredentialFields {
         ("Slack", ["X-Slack-Signature"]),
         ("Twilio", ["X-Twilio-Signature"]),
         ("Emarsys", ["X-WSSE"]),
+        ("codes", ["X-Access-Code", "X-Security-Code", "X-Verification-Code", "X-MFA-Code", "X-Auth-Code"]),
+        (
+            "client certificates",
+            [
+                "X-Client-Cert", "Client-Cert", "Client-Cert-Chain", "X-SSL-Client-Cert", "X-Forwarded-Client-Cert",
+                "X-ARR-ClientCert", "X-Client-Certificate", "X-Amzn-Mtls-Clientcert-Leaf",
+            ]
+        ),
+        ("OAuth2 Proxy", ["X-Auth-Request-Access-Token"]),
+        ("HTTP message signatures", ["Signature", "X-Signature"]),
+        // Names that are a credential for some services and a plain name for others.
+        ("several services", ["X-License", "X-Tenant-Key", "X-Project-Key", "X-Store-Key"]),
     ]
 
     static let secretNames = secret.flatMap(\.names)
@@ -95,5 +107,8 @@ enum CredentialFields {
         "X-Parse-Application-Id", "CB-ACCESS-TIMESTAMP", "X-Signature-Timestamp", "Paypal-Auth-Algo",
         "Authentication-Results", "Signature-Input", "X-Cookie-Policy", "X-Amz-Date", "X-Amz-Content-Sha256",
         "X-Request-Id", "X-License-Type", "Destination", "Origin-Agent-Cluster", "Sec-Fetch-Site", "X-Ticket-Count",
+        "Content-Signature", "X-Content-Signature", "X-Auth-Request-Email", "X-Auth-Request-User",
+        "X-Auth-Request-Groups", "X-Auth-Request-Preferred-Username", "X-Session-Affinity", "X-License-Name",
+        "X-Error-Code", "X-Country-Code", "X-Status-Code", "X-Promo-Code", "X-Client-Certificate-Count",
     ]
 }

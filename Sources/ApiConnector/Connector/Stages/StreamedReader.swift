@@ -22,7 +22,7 @@ struct StreamedReader: Sendable {
             maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
             wholeReader: self,
             forbidsBody: response.forbidsBody,
-            hasFailures: settings.envelope != BareEnvelope<NoFailure>.self,
+            envelope: settings.envelope,
             backendFailure: { wholeResponse($0).backendError },
             redactor: { [request = response.request] in request.textRedactor }
         )

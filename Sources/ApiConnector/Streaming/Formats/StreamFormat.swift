@@ -10,8 +10,15 @@
 /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events) { … }
 /// ```
 ///
-/// A record that is the backend's own error fails the stream with kind `.backendFailure`: it does not decode as the
-/// element, or it decodes as one that is empty because all members of the element are optional.
+/// A record in which the router's envelope finds the backend's own error fails the stream with kind `.backendFailure`,
+/// in these cases:
+///
+/// - The record does not decode as the element.
+/// - The error has a member that the element does not read, such as the `error` of
+///   `{"type":"error","error":{"code":9}}`. If the envelope is a ``BareEnvelope``, this only applies to a record in
+///   which the element reads nothing else.
+///
+/// A record that decodes as the element, and has more than 64 KiB or 32 members, is an element.
 ///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
 /// kind `.recordTooLarge`. A byte order mark at the start is skipped.

@@ -15,8 +15,8 @@ struct StreamContext: Sendable {
     var resumePoint: ResumePoint?
     /// Whether the response cannot have a body; its stream is then complete without a sentinel.
     var forbidsBody = false
-    /// Whether the backend has its own errors.
-    var hasFailures = false
+    /// The envelope of the backend, which describes its own errors.
+    var envelope: any ApiEnvelope.Type = BareEnvelope<NoFailure>.self
     /// The backend's own error in a record; nil if the record contains none.
     var backendFailure: @Sendable (Data) -> ApiConnectorError? = { _ in nil }
     /// Replaces secrets in errors that quote a record; created only for an error.

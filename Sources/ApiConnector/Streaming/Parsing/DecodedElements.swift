@@ -7,8 +7,8 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
     private let skipsUndecodable: Bool
-    /// Whether the backend's own error would decode as a value; see ``StreamContext/mayTakeFailure(for:)``.
-    private var mayBeFailure = false
+    /// Finds the backend's own errors that decode as values; nil if there are none.
+    private let failures: RecordFailures?
     /// Decodes several texts at once; nil if each text is decoded separately.
     private var joined: JoinedDecoding?
 
@@ -16,9 +16,9 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
         self.texts = texts
         self.decode = decode
         self.skipsUndecodable = skipsUndecodable
-        guard case .record(let context) = decode else { return }
-        mayBeFailure = context.mayTakeFailure(for: Value.self)
-        if texts.standApart, !mayBeFailure { joined = JoinedDecoding(context.decoder) }
+        failures = decode.failures(for: Value.self)
+        guard case .record(let context) = decode, texts.standApart, failures?.areMarked != false else { return }
+        joined = JoinedDecoding(context.decoder)
     }
 
     var isOver: Bool { texts.isOver }
@@ -44,7 +44,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
         to batch: inout [Value],
         by decoding: JoinedDecoding
     ) throws(ApiConnectorError) {
-        if group.isWorthJoining {
+        if group.isWorthJoining, failures.map({ group.texts.map(\.data).contains(where: $0.mayInclude) }) != true {
             if let values: [Value] = decoding.values(of: group) {
                 batch += values
                 return
@@ -57,7 +57,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
 
     private func append(_ text: JSONText, to batch: inout [Value]) throws(ApiConnectorError) {
         do throws(ApiConnectorError) {
-            batch.append(try decode(Value.self, text, mayBeFailure: mayBeFailure))
+            batch.append(try decode(Value.self, text, failures))
         } catch {
             guard skipsUndecodable, error.kind == .decodingFailed else { throw error }
         }
@@ -68,12 +68,12 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
 struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
-    private let mayBeFailure: Bool
+    private let failures: RecordFailures?
 
     init(_ texts: any JSONTexts, by decode: StreamDecoding) {
         self.texts = texts
         self.decode = decode
-        mayBeFailure = if case .record(let context) = decode { context.mayTakeFailure(for: Value.self) } else { false }
+        failures = decode.failures(for: Value.self)
     }
 
     var isOver: Bool { texts.isOver }
@@ -90,7 +90,7 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     ) throws(ApiConnectorError) {
         while batch.count < count, let text = try texts.next() {
             do throws(ApiConnectorError) {
-                batch.append(.success(try decode(Value.self, text, mayBeFailure: mayBeFailure)))
+                batch.append(.success(try decode(Value.self, text, failures)))
             } catch {
                 batch.append(.failure(error))
             }
@@ -106,11 +106,15 @@ enum StreamDecoding: Sendable {
     /// A whole body, including its envelope.
     case body(any WholeBodyDecoding & Sendable)
 
-    /// - Parameter mayBeFailure: Whether the backend's own error would decode as a value.
+    /// Finds the backend's own errors that decode as values; nil if there are none.
+    func failures<Value: Decodable>(for type: Value.Type) -> RecordFailures? {
+        if case .record(let context) = self { RecordFailures(of: type, context) } else { nil }
+    }
+
     func callAsFunction<Value: Decodable>(
         _ type: Value.Type,
         _ text: JSONText,
-        mayBeFailure: Bool
+        _ failures: RecordFailures?
     ) throws(ApiConnectorError) -> Value {
         switch self {
         case .record(let context):
@@ -120,26 +124,10 @@ enum StreamDecoding: Sendable {
             } catch {
                 throw context.backendFailure(text.data) ?? error
             }
-            if mayBeFailure, let failure = context.backendFailure(text.data), context.isEmpty(value) { throw failure }
+            if let failure = failures?.failure(in: text.data, of: type) { throw failure }
             return value
         case .body(let reader): return try reader.read(type, from: text.data)
         }
-    }
-}
-
-extension StreamContext {
-    /// Whether the backend's own error would decode as a value, because all members of the value are optional.
-    fileprivate func mayTakeFailure<Value: Decodable>(for type: Value.Type) -> Bool {
-        hasFailures && empty(type) != nil
-    }
-
-    /// Whether a value has nothing of its record: it is the value of an empty object.
-    fileprivate func isEmpty<Value: Decodable>(_ value: Value) -> Bool {
-        empty(Value.self).map { String(reflecting: $0) == String(reflecting: value) } ?? false
-    }
-
-    private func empty<Value: Decodable>(_ type: Value.Type) -> Value? {
-        try? decoder.decode(type, from: Data("{}".utf8))
     }
 }
 

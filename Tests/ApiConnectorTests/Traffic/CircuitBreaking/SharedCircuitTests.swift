@@ -206,7 +206,7 @@ extension SharedCircuitTests {
         let none = SharedRecord(version: 0, data: nil)
         let opened = SharedRecord(version: 1, data: Data("open".utf8))
         if lookIsFirst { expectLook(&view, at: .zero) }
-        let mustWrite = view.beginWrite(over: none, toOpen: true)
+        let mustWrite = view.beginWrite(over: none, Data("open".utf8))
         if !lookIsFirst { expectLook(&view, at: .zero) }
         let newsDuringWrite = view.see(opened, now: .zero)
         view.know(1, isOpening: true)
@@ -222,12 +222,67 @@ extension SharedCircuitTests {
     func aLookAfterAWriteReportsWhatAnotherInstanceHasWritten(toOpen: Bool) {
         var view = SharedCircuitView()
         if !toOpen { expectLook(&view, at: .zero) }
-        let mustWrite = view.beginWrite(over: SharedRecord(version: 0, data: nil), toOpen: toOpen)
+        let mustWrite = view.beginWrite(
+            over: SharedRecord(version: 0, data: nil),
+            toOpen ? Data("open one".utf8) : nil
+        )
         if mustWrite { view.endWrite() }
         if toOpen { expectLook(&view, at: .zero) }
         let news = view.see(SharedRecord(version: 1, data: Data("open".utf8)), now: .zero)
         #expect(mustWrite == toOpen)
         #expect(news == .opened)
+    }
+
+    /// The read under the lease of a trial request may end before an earlier look.
+    @Test(arguments: [true, false])
+    func aLookThatEndsAfterANewerReadReportsNothing(knowsOfTheOpening: Bool) {
+        var view = SharedCircuitView()
+        let opened = SharedRecord(version: 1, data: Data("open".utf8))
+        if knowsOfTheOpening { _ = view.learn(opened) }
+        expectLook(&view, at: .zero)
+        let news = view.learn(SharedRecord(version: 2, data: nil))
+        let late = view.see(opened, now: .zero)
+        #expect([news, late] == [knowsOfTheOpening ? .closed : .nothing, .nothing])
+        expectLook(&view, at: .seconds(1))
+        let next = view.see(SharedRecord(version: 3, data: Data("open".utf8)), now: .seconds(1))
+        #expect(next == .opened)
+    }
+
+    @Test func aLateOldOpeningDoesNotHideANewerOne() {
+        var view = SharedCircuitView()
+        expectLook(&view, at: .zero)
+        let records = [1, 3].map { SharedRecord(version: $0, data: Data("open \($0)".utf8)) }
+        let news = view.learn(records[1])
+        let late = view.see(records[0], now: .zero)
+        let over = view.learn(SharedRecord(version: 3, data: nil))
+        #expect([news, late, over] == [.opened, .nothing, .isOver])
+    }
+
+    @Test func aLostReplyToAWriteDoesNotOpenTheCircuitForALongerTime() async {
+        let one = instance()
+        state.loseReplies(true)
+        await open(one)
+        state.loseReplies(false)
+        let count = state.count(of: .record)
+        clock.advance(by: .seconds(5))
+        #expect(await call(one) == "circuitOpen")
+        await eventually { state.count(of: .record) == count + 1 }
+        // The look has ended when the circuit follows it, so a second call sees its result.
+        for _ in 0..<100 { await Task.yield() }
+        clock.advance(by: .seconds(5))
+        backend.status.withLock { $0 = 200 }
+        #expect(await call(one) == "200")
+    }
+
+    @Test func anInstanceReplacesItsOwnRecordAlsoAfterALostReply() {
+        var view = SharedCircuitView()
+        let (first, second) = (Data("open 1".utf8), Data("open 2".utf8))
+        let written = view.beginWrite(over: SharedRecord(version: 0, data: nil), first)
+        view.endWrite()
+        let writtenAgain = view.beginWrite(over: SharedRecord(version: 1, data: first), second)
+        view.endWrite()
+        let writtenOverAnother = view.beginWrite(over: SharedRecord(version: 3, data: Data("open 3".utf8)), second)
+        #expect([written, writtenAgain, writtenOverAnother] == [true, true, false])
     }
 
     @Test func theNextLookIsOneIntervalAfterTheStartOfTheLastOne() {

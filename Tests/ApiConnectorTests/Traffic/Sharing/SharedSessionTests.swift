@@ -328,6 +328,71 @@ extension SharedSessionTests {
         #expect(try await refreshed(self.instance()) == Tokens(refresh: 2))
     }
 
+    private func refusal(_ status: HTTPStatus) throws -> ApiConnectorError {
+        let request = ApiRequest(url: try #require(URL(string: "http://localhost/token")))
+        let response = ApiResponse(to: request, status: status)
+        return ApiConnectorError(.unacceptableStatus, "the token is refused", response: response, body: Data())
+    }
+
+    /// Another instance may have had a newer session, so only the server knows whether the token was used.
+    @Test func aLostSessionThatTheServerRefusesIsSentOnce() async throws {
+        try await instance().signIn(first)
+        let (one, other) = (try await refusedInstance(), try await refusedInstance())
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+        state.lose()
+        let sent = Locked<[Int?]>([])
+        let refusal = try refusal(400)
+        for _ in 0..<2 {
+            let error = await #expect(throws: ApiConnectorError.self) {
+                try await one.refreshed { old in
+                    sent.withLock { $0.append(old?.refresh) }
+                    throw refusal
+                }
+            }
+            #expect(error?.kind == .unacceptableStatus)
+        }
+        #expect(sent.withLock { $0 } == [1, nil])
+        // The instance that has the newest session stores the next one.
+        #expect(try await refreshed(other) == Tokens(refresh: 3))
+        #expect(try await refreshed(one) == Tokens(refresh: 3))
+    }
+
+    @Test func anInstanceWhoseLostSessionIsRefusedUsesASessionThatWasStoredMeanwhile() async throws {
+        try await instance().signIn(Tokens(refresh: 0))
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        state.lose()
+        let refusal = try refusal(401)
+        let newest = Tokens(refresh: 9)
+        let tokens = try await one.refreshed { [state] _ in
+            let shared = SharedSession<Tokens>(named: "a", in: state, storage: .sealed(by: { $0 }, opened: { $0 }))
+            try await shared.signIn(newest)
+            throw refusal
+        }
+        #expect(tokens == newest)
+    }
+
+    @Test(arguments: [nil, 408, 429, 503] as [Int?])
+    func aLostSessionIsSentAgainIfTheServerHasNotDecided(_ status: Int?) async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        state.lose()
+        let error =
+            try status.map { try refusal(HTTPStatus(rawValue: $0)) } ?? ApiConnectorError(.connectionLost, "lost")
+        await #expect(throws: ApiConnectorError.self) { try await one.refreshed { _ in throw error } }
+        #expect(try await refreshed(one) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
+    @Test func aStoredSessionThatTheServerRefusesIsKept() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let refusal = try refusal(400)
+        await #expect(throws: ApiConnectorError.self) { try await one.refreshed { _ in throw refusal } }
+        #expect(try await refreshed(one) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
     @Test func theStoredSessionIsSealed() async throws {
         struct Damaged: Error {}
         let shared = SharedSession<Tokens>(

@@ -1,0 +1,141 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Tells which records of a stream are the backend's own error although they decode as an element.
+///
+/// An element with optional members decodes from most objects: `{"type":"error","error":{…}}` gives an element of type
+/// "error". So a record in which the envelope finds a failure is compared with the element, member by member:
+///
+/// - If the element reads each member that the failure reads, the record is an element.
+/// - Otherwise the record is a failure. With an envelope that wraps values, it may have members of the element, as a
+///   whole body may have both `data` and `error`. With another envelope, it may not, because a body that decodes as
+///   both is then a value.
+struct RecordFailures: Sendable {
+    /// A member that each failure has, as JSON; nil if no such member is known.
+    private let mark: [UInt8]?
+    private let context: StreamContext
+
+    /// An error is small. The bounds limit the work for a record that the server has made to be slow.
+    private static let maximumByteCount = 64 * 1024
+    private static let maximumMemberCount = 32
+
+    /// Returns nil if no record can be both an element and a failure.
+    init?<Element: Decodable>(of type: Element.Type, _ context: StreamContext) {
+        guard context.envelope != BareEnvelope<NoFailure>.self else { return nil }
+        var takesAnyObject: Bool { (try? context.decoder.decode(type, from: Data("{}".utf8))) != nil }
+        switch (context.envelope as? any MarkedEnvelope.Type)?.mark(with: context.decoder) {
+        case .key(let key) where context.decoder.keeps(key) && (context.envelope.wrapsValues || !takesAnyObject):
+            mark = Array("\"\(key)\"".utf8)
+        case .unknown where !takesAnyObject: return nil
+        // The failure's `init(from:)` may also accept objects without the member.
+        case .key, .unknown, nil: mark = nil
+        }
+        self.context = context
+    }
+
+    /// Whether most records cannot be a failure, which costs little to find out.
+    var areMarked: Bool { mark != nil }
+
+    /// Whether a record may be a failure.
+    func mayInclude(_ text: Data) -> Bool {
+        guard let mark else { return true }
+        return text.withUnsafeBytes { bytes in
+            var index = bytes.place(of: UInt8(ascii: "\""), from: 0)
+            while index + mark.count <= bytes.count {
+                if mark.elementsEqual(bytes[index..<index + mark.count]) { return true }
+                index = bytes.place(of: UInt8(ascii: "\""), from: index + 1)
+            }
+            return false
+        }
+    }
+
+    /// The backend's own error; nil if the record is an element.
+    func failure<Element: Decodable>(in text: Data, of type: Element.Type) -> ApiConnectorError? {
+        guard mayInclude(text), text.count <= Self.maximumByteCount, let failure = context.backendFailure(text),
+            case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount
+        else { return nil }
+        let (asElement, asFailure) = (members.content(decodedBy: element(type)), members.content(decodedBy: failureText))
+        var isMore = false
+        for name in members.keys {
+            let isOfElement = members.reads(name, asElement, element(type))
+            let isOfFailure = members.reads(name, asFailure, failureText)
+            if isOfElement, !isOfFailure, !context.envelope.wrapsValues { return nil }
+            if isOfFailure, !isOfElement { isMore = true }
+        }
+        return isMore ? failure : nil
+    }
+
+    private func element<Element: Decodable>(_ type: Element.Type) -> (Data) -> String? {
+        { text in
+            (try? JSONNesting.decode(type, from: text, with: context.decoder)).map { String(reflecting: $0) }
+        }
+    }
+
+    private func failureText(_ text: Data) -> String? {
+        context.backendFailure(text)?.backendFailure.map { String(reflecting: $0) }
+    }
+}
+
+extension [String: JSONValue] {
+    /// The content of an object as a type shows it; nil if the object does not decode.
+    fileprivate func content(decodedBy decode: (Data) -> String?) -> String? {
+        let encoder = JSONEncoder()
+        // Dictionaries with the same order of keys have the same description.
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(JSONValue.object(self))).flatMap(decode)
+    }
+
+    /// Whether a type reads a member: whether its content changes without the member, or with an array in its place.
+    fileprivate func reads(_ name: String, _ content: String?, _ decode: (Data) -> String?) -> Bool {
+        var (without, other) = (self, self)
+        without[name] = nil
+        other[name] = .array([.array([])])
+        return without.content(decodedBy: decode) != content || other.content(decodedBy: decode) != content
+    }
+}
+
+extension JSONDecoder {
+    /// Whether the decoder finds a key in JSON as it is written in code.
+    fileprivate func keeps(_ key: String) -> Bool {
+        guard !allowsJSON5, key.utf8.allSatisfy({ ByteSet.alphanumerics.contains($0) || $0 == UInt8(ascii: "_") })
+        else { return false }
+        switch keyDecodingStrategy {
+        case .useDefaultKeys: return true
+        case .convertFromSnakeCase: return !key.contains { $0.isUppercase || $0 == "_" }
+        default: return false
+        }
+    }
+}
+
+/// A member that an envelope's failures have.
+private enum FailureMark {
+    case key(String)
+    case unknown
+}
+
+private protocol MarkedEnvelope {
+    static func mark(with decoder: JSONDecoder) -> FailureMark
+}
+
+extension DataEnvelope: MarkedEnvelope {
+    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark { .key(Keys.failure.rawValue) }
+}
+
+extension JSONAPIEnvelope: MarkedEnvelope {
+    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark { .key(Keys.failure.rawValue) }
+}
+
+extension BareEnvelope: MarkedEnvelope {
+    /// The member that the failure reads first.
+    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark {
+        do {
+            _ = try decoder.decode(Failure.self, from: Data("{}".utf8))
+            return .unknown
+        } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
+            return .key(key.stringValue)
+        } catch {
+            return .unknown
+        }
+    }
+}
