@@ -20,7 +20,8 @@ public import Testing
 /// ```
 ///
 /// An issue is recorded at the line where the answer was declared. If the test threw an error, unused answers are not
-/// reported. If an expectation fails inside `FaultTest.everySingleFault` or a similar method, the failure is reported
+/// reported. If a test exceeds its time limit, a warning lists the sleeps on its `ManualClock`s that have not ended. If
+/// an expectation fails inside `FaultTest.everySingleFault` or a similar method, the failure is reported
 /// together with the fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
@@ -43,7 +44,14 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         let result: Result<Void, any Error>
         do {
             try await hasIssues.watch(test, testCase) {
-                try await ScriptScope.$current.withValue(scope, operation: function)
+                // A test that has exceeded its time limit is canceled. It may still wait for a task that sleeps on a
+                // clock which the test no longer advances.
+                try await withTaskCancellationHandler {
+                    try await ScriptScope.$current.withValue(scope, operation: function)
+                } onCancel: {
+                    guard let sleeps = scope.unfinishedSleeps else { return }
+                    Issue.record(Comment(rawValue: sleeps), severity: .warning)
+                }
             }
             result = .success(())
         } catch {

@@ -46,12 +46,18 @@ public final class ManualClock: TimeSource {
         ///
         /// A watcher waits only if earlier calls have already returned all of these sleeps.
         func standing(for watcher: Watcher) -> String {
-            let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
-            let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }
-            let name = watcher.sleep.map { $0 == .wait ? " for a wait" : " for a limit" } ?? ""
-            guard !lengths.isEmpty else { return "its time is \(now), and no task sleeps\(name)" }
-            let list = lengths.joined(separator: ", ")
-            return "its time is \(now), and earlier calls have returned each sleep\(name): \(list) left"
+            let meant = left { watcher.isFor($0) }
+            let name = watcher.sleep.map { " for a \($0)" } ?? ""
+            let others = left { !watcher.isFor($0) }
+            let rest = others.isEmpty ? "" : "; the other sleeps have \(others) left"
+            guard !meant.isEmpty else { return "its time is \(now), and no task sleeps\(name)\(rest)" }
+            return "its time is \(now), and earlier calls have returned each sleep\(name): \(meant) left\(rest)"
+        }
+
+        /// The time that is left of each sleep with a purpose, in order; empty if there is no such sleep.
+        func left(_ isMeant: (Sleep) -> Bool) -> String {
+            let lengths = sleepers.values.filter { isMeant($0.sleep) }.map { $0.due - now }.sorted()
+            return lengths.map { "\($0)" }.joined(separator: ", ")
         }
     }
 
@@ -79,6 +85,16 @@ public final class ManualClock: TimeSource {
     /// - Parameter date: The wall clock's date at the start; 1 January 2026, 00:00 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
         start = date
+        ScriptScope.current?.add(self)
+    }
+
+    /// A sentence about the sleeps that have not ended; nil if there are none.
+    var unfinishedSleeps: String? {
+        let (now, waits, limits) = state.withLock { ($0.now, $0.left { $0 == .wait }, $0.left { $0 == .limit }) }
+        let parts = [("waits", waits), ("time limits", limits)].filter { !$0.1.isEmpty }
+        guard !parts.isEmpty else { return nil }
+        let list = parts.map { "\($0.0) with \($0.1) left" }.joined(separator: ", and ")
+        return "a manual clock, whose time is \(now), has \(list)"
     }
 
     /// The total time by which the test has advanced the clock.

@@ -26,6 +26,35 @@ struct ScopeCheckTests {
         }
     }
 
+    @Test func checkC_aTestThatIsCanceledNamesTheSleepsOfItsClocks() async throws {
+        let test = try #require(Test.current)
+        try await withKnownIssue {
+            let sleeps = Gate("both sleeps")
+            let run = Task {
+                try await trait.provideScope(for: test, testCase: nil) {
+                    let clock = ManualClock()
+                    // A task that the test does not cancel, as a call that waits for its retry.
+                    let wait = Task { try await clock.sleep(until: .seconds(3)) }
+                    let cancelLimit = clock.schedule(at: .seconds(31)) {}
+                    for _ in 0..<2 { _ = try await clock.nextSleep() }
+                    clock.advance(by: .seconds(1))
+                    sleeps.open()
+                    try? await Gate("the end of the test").opened()
+                    wait.cancel()
+                    cancelLimit()
+                }
+            }
+            try await sleeps.opened()
+            run.cancel()
+            try await run.value
+        } matching: { issue in
+            "\(issue)".contains(
+                "tasks still sleep: a manual clock, whose time is 1.0 seconds, has waits with 2.0 seconds left, and time "
+                    + "limits with 30.0 seconds left."
+            )
+        }
+    }
+
     @Test func checkD_aLeakedTaskNeverGetsTheNextTestsAnswer() async throws {
         let test = try #require(Test.current)
         let url = try #require(URL(string: "https://shop.example.com:443/teas/33"))

@@ -113,7 +113,7 @@ struct TestDoubleCheckTests {
     }
 
     private func lateText(of path: String, after test: String) -> String {
-        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has "
+        "ApiConnectorTesting: GET https://shop.example.com/\(path): the test \(test) has "
             + "ended, so its script no longer "
             + "answers; code that the test started is still running: await or cancel it before the test ends."
     }
@@ -132,13 +132,13 @@ struct TestDoubleCheckTests {
             text.contains(
                 """
                 ApiConnectorTesting: The test did not read the issues of the script made at LeakingTests.swift:\(first):
-                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to \
+                GET https://shop.example.com/teas/1: the script made at LeakingTests.swift:\(first) has no answer to \
                 this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
                 The script's only answer is for
-                  1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
+                  1. GET https://shop.example.com/teas/2, at LeakingTests.swift:\(answer)
                      path: "/teas/2" was expected, but "/teas/1" was sent.
-                The answer 200 OK to GET https://shop.example.com:443/teas/2 was never given.
+                The answer 200 OK to GET https://shop.example.com/teas/2 was never given.
 
                 """
             ),
@@ -149,7 +149,7 @@ struct TestDoubleCheckTests {
                 """
                 ApiConnectorTesting: The test did not read these issues of the script made at \
                 LeakingTests.swift:\(second):
-                GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
+                GET https://shop.example.com/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
                 to this request; to add one, write
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
                 The script has no answers.
@@ -207,7 +207,7 @@ struct TestDoubleCheckTests {
             """
         #expect(error?.kind == .unmatched)
         #expect(error?.detail == text)
-        #expect(LateRequests.all.contains("GET https://shop.example.com:443/teas/31: \(text)."))
+        #expect(LateRequests.all.contains("GET https://shop.example.com/teas/31: \(text)."))
         #expect(script.requests.isEmpty)
         #expect(try await script.connection().value(Tea.self, at: .tea(id: 31)) == .green)
         #expect(await late.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
@@ -222,7 +222,7 @@ struct TestDoubleCheckTests {
             try await script.connection().data(at: .tea(id: 32))
         }
         #expect(error?.kind == .unmatched)
-        #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com:443/teas/32: the test over()") })
+        #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com/teas/32: the test over()") })
     }
 
     @Test func checkF_answersAreGivenInOrderAndListedWhenTheyAreUsedUp() async throws {

@@ -22,7 +22,7 @@ extension MeterTests {
     @Test func measuresABodyAndReportsIt() async throws {
         let api = api(.unlimited, TestConnector { _ in .data(Data("12345".utf8)) })
         #expect(try await api.data(at: Route("/a")) == Data("12345".utf8))
-        #expect(figures.all == ["http://api.example.com:80 5 bytes in 0.0 seconds: finished"])
+        #expect(figures.all == ["http://api.example.com 5 bytes in 0.0 seconds: finished"])
         #expect(events.decisions == ["metered: bytes=5 time=0.0 seconds"])
     }
 
@@ -36,7 +36,7 @@ extension MeterTests {
             try await sent
         }
         await figures.changes.next()
-        #expect(figures.all == ["http://api.example.com:80 4 bytes in 0.0 seconds: discarded"])
+        #expect(figures.all == ["http://api.example.com 4 bytes in 0.0 seconds: discarded"])
     }
 
     @Test func measuresABodyThatStalls() async throws {
@@ -47,7 +47,7 @@ extension MeterTests {
         async let error = outcome { try await api.data(at: Route("/a")) }
         try await clock.pass(.seconds(3))
         #expect(await error?.kind == .stalled)
-        #expect(figures.all == ["http://api.example.com:80 0 bytes in 3.0 seconds: stalled"])
+        #expect(figures.all == ["http://api.example.com 0 bytes in 3.0 seconds: stalled"])
     }
 
     @Test func measuresABodyThatTheDeadlineEnds() async throws {
@@ -63,7 +63,7 @@ extension MeterTests {
         await arrivals.next()
         try await clock.pass(.seconds(5))
         #expect(await error?.kind == .deadlineExceeded)
-        #expect(figures.all == ["http://api.example.com:80 0 bytes in 5.0 seconds: deadlineExceeded"])
+        #expect(figures.all == ["http://api.example.com 0 bytes in 5.0 seconds: deadlineExceeded"])
         #expect(events.outcomes == ["deadlineExceeded"])
     }
 
@@ -80,7 +80,7 @@ extension MeterTests {
         await arrivals.next()
         call.cancel()
         #expect(await call.value?.kind == .cancelled)
-        #expect(figures.all == ["http://api.example.com:80 0 bytes in 0.0 seconds: cancelled"])
+        #expect(figures.all == ["http://api.example.com 0 bytes in 0.0 seconds: cancelled"])
         #expect(events.outcomes == ["cancelled"])
     }
 
@@ -100,8 +100,8 @@ extension MeterTests {
         #expect(try await api.value(String.self, at: Route("/a")) == "done")
         #expect(
             figures.all == [
-                "http://api.example.com:80 4 bytes in 0.0 seconds: finished",
-                "http://api.example.com:80 6 bytes in 0.0 seconds: finished",
+                "http://api.example.com 4 bytes in 0.0 seconds: finished",
+                "http://api.example.com 6 bytes in 0.0 seconds: finished",
             ]
         )
     }
@@ -117,8 +117,8 @@ extension MeterTests {
         _ = try await api.data(at: Route("/a"))
         #expect(
             figures.all == [
-                "http://api.example.com:80 0 bytes in 0.0 seconds: finished",
-                "http://cdn.example.com:80 1 bytes in 0.0 seconds: finished",
+                "http://api.example.com 0 bytes in 0.0 seconds: finished",
+                "http://cdn.example.com 1 bytes in 0.0 seconds: finished",
             ]
         )
     }
@@ -129,7 +129,7 @@ extension MeterTests {
             TestConnector { _ in .failure(ApiConnectorError(.cannotConnect, "nobody is there")) }
         )
         #expect(await outcome { try await api.data(at: Route("/a")) }?.kind == .cannotConnect)
-        #expect(figures.all == ["http://api.example.com:80 0 bytes in 0.0 seconds: cannotConnect"])
+        #expect(figures.all == ["http://api.example.com 0 bytes in 0.0 seconds: cannotConnect"])
         #expect(events.outcomes == ["cannotConnect"])
     }
 }

@@ -46,7 +46,7 @@ struct AdapterTests {
         #expect(first.metadata["route"] == "me")
         #expect(first.metadata["outcome"] == "200 OK")
         #expect(first.metadata["bytes"] == "5")
-        #expect(first.metadata["url"] == "http://localhost:80/me?token=REDACTED")
+        #expect(first.metadata["url"] == "http://localhost/me?token=REDACTED")
         #expect(handler.entries[1].level == .warning)
     }
 
@@ -214,7 +214,7 @@ struct AdapterTests {
         #expect(sent.headers["in-memory-span-id"] == span.spanID)
         #expect(span.attributes.get("http.response.status_code") == .int64(200))
         #expect(span.attributes.get("http.response.body.size") == .int64(5))
-        #expect(span.attributes.get("url.full") == .string("http://localhost:80/me?token=REDACTED"))
+        #expect(span.attributes.get("url.full") == .string("http://localhost/me?token=REDACTED"))
         #expect(span.status == nil)
         #expect(tracer.finishedSpans[1].status?.code == .error)
         #expect(tracer.finishedSpans[1].attributes.get("error.type") == .string("404"))

@@ -33,9 +33,10 @@ public struct HTTPOrigin: Hashable, Sendable {
 }
 
 extension HTTPOrigin: CustomStringConvertible {
-    /// Scheme, host and port, as a URL begins: `https://api.example.com:443`.
+    /// Scheme, host and port, as a URL begins, without the scheme's default port: `https://api.example.com`.
     public var description: String {
         let isAddress = host.contains(":") && !host.hasPrefix("[")
-        return "\(scheme.rawValue)://\(isAddress ? "[\(host)]" : host):\(port)"
+        let port = port == scheme.defaultPort ? "" : ":\(port)"
+        return "\(scheme.rawValue)://\(isAddress ? "[\(host)]" : host)\(port)"
     }
 }

@@ -11,8 +11,10 @@ extension Redactor {
     /// - a bot token (`bot123456:AAE…`),
     /// - at least 32 hexadecimal digits, or
     /// - at least 32 random characters of base64.
+    ///
+    /// A port that is the default of the scheme is left out.
     public func redact(_ url: URL) -> String {
-        redact(urlText: url.absoluteString)
+        redact(urlText: url.textWithoutDefaultPort)
     }
 
     /// Redacts a text that should be a URL, absolute or relative; any text is allowed.
@@ -21,6 +23,21 @@ extension Redactor {
             redact(Array(part.bytes), in: part.place) ?? Array(part.bytes)
         }
         return String(decoding: redacted, as: UTF8.self)
+    }
+}
+
+extension URL {
+    /// The URL without a port that is the default of its scheme: the same URL as most people write it.
+    var textWithoutDefaultPort: String {
+        var text = absoluteString
+        guard let port, let scheme = scheme.flatMap({ HTTPScheme(rawValue: $0.lowercased()) }),
+            port == scheme.defaultPort, let start = text.range(of: "://")?.upperBound
+        else { return text }
+        let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        let suffix = ":\(port)"
+        guard text[start..<end].hasSuffix(suffix) else { return text }
+        text.removeSubrange(text.index(end, offsetBy: -suffix.count)..<end)
+        return text
     }
 }
 

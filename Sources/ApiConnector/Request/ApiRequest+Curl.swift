@@ -15,7 +15,7 @@ extension ApiRequest {
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
         let redactor = redactor.map { self.redactor(from: $0) }
         let content = CurlContent(self, redactor)
-        let url = redactor?.redact(self.url) ?? self.url.absoluteString
+        let url = redactor?.redact(self.url) ?? self.url.textWithoutDefaultPort
         var lines = [content.isPiped ? "\(content.source) | curl" : "curl"]
         if method == .head, body.isEmpty {
             lines[0] += " --head"

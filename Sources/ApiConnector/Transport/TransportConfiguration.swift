@@ -114,7 +114,8 @@ extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectab
         switch self {
         case .system: "environment"
         case .none: "none"
-        case .url(let url): Redactor.standard.redact(url)
+        // With its port: the default port of a proxy depends on the transport.
+        case .url(let url): Redactor.standard.redact(urlText: url.absoluteString)
         }
     }
 

@@ -14,17 +14,20 @@ public import ApiConnector
 /// feed.finish()
 /// ```
 ///
-/// ``send(_:)`` waits up to a minute for the client to read. The client waits for the next piece as for a server, until
-/// its call times out or is canceled, or until the script ends.
+/// ``send(_:)`` returns when the client has received the piece. The body of its loop may run later;
+/// ``sendAndWait(_:)`` waits for it. Both wait up to a minute for the client. The client waits for the next piece as for
+/// a server, until its call times out or is canceled, or until the script ends.
 public final class BodyFeed: Sendable {
     private enum Piece: Sendable {
-        case bytes(Data)
+        case bytes(Data, _ isProcessed: Eventual<Bool>)
         case end(ApiConnectorError?)
     }
 
     private struct State {
         var pieces: [(piece: Piece, taken: Eventual<Bool>)] = []
         var reader: Eventual<Piece>?
+        /// Set when the client asks for the next piece, or stops reading.
+        var isProcessed: Eventual<Bool>?
         var hasEnded = false
         var hasStopHandler = false
     }
@@ -34,20 +37,38 @@ public final class BodyFeed: Sendable {
     /// Makes a feed for one body.
     public init() {}
 
-    /// Sends bytes, and returns when the client has read them.
+    /// Sends bytes, and returns when the client has received them.
     ///
     /// - Throws: An error if the client does not read the bytes within a minute or has stopped reading;
     ///   `CancellationError`.
     public func send(_ bytes: Data) async throws {
+        _ = try await sent(bytes)
+    }
+
+    /// Sends bytes, and returns when the client has processed them.
+    ///
+    /// The client has processed the bytes when it asks for the next ones, or has stopped reading. Before that, the body
+    /// of its loop has run for each element that ends within the bytes.
+    ///
+    /// - Throws: An error if the client does not read and process the bytes within a minute or has stopped reading
+    ///   before; `CancellationError`.
+    public func sendAndWait(_ bytes: Data) async throws {
+        _ = try await sent(bytes).value(within: .seconds(60), orSay: "the client did not process the fed chunk")
+    }
+
+    /// Returns the value that is set when the client has processed the bytes.
+    private func sent(_ bytes: Data) async throws -> Eventual<Bool> {
+        let isProcessed = Eventual<Bool>()
         let taken = Eventual<Bool>()
-        add(.bytes(bytes), taken)
+        add(.bytes(bytes, isProcessed), taken)
         // If the client has not read the piece in time, the piece is not sent later.
         defer { state.withLock { $0.pieces.removeAll { $0.taken === taken } } }
         let isTaken = try await taken.value(within: .seconds(60), orSay: "the client did not read the fed chunk")
         guard isTaken else { throw WaitExpired(description: "the fed body has already ended") }
+        return isProcessed
     }
 
-    /// Sends a server-sent event, and returns when the client has read it.
+    /// Sends a server-sent event, and returns when the client has received it.
     ///
     /// - Parameters:
     ///   - name: The event's type; none by default, which means `message`.
@@ -55,11 +76,26 @@ public final class BodyFeed: Sendable {
     ///   - id: The event's id; none by default.
     /// - Throws: The same errors as ``send(_:)``.
     public func send(event name: String? = nil, data: String, id: String? = nil) async throws {
+        try await send(Self.event(name, data, id))
+    }
+
+    /// Sends a server-sent event, and returns when the client has processed it.
+    ///
+    /// - Parameters:
+    ///   - name: The event's type; none by default, which means `message`.
+    ///   - data: The event's data; each line becomes its own field.
+    ///   - id: The event's id; none by default.
+    /// - Throws: The same errors as ``sendAndWait(_:)``.
+    public func sendAndWait(event name: String? = nil, data: String, id: String? = nil) async throws {
+        try await sendAndWait(Self.event(name, data, id))
+    }
+
+    private static func event(_ name: String?, _ data: String, _ id: String?) -> Data {
         var lines: [String] = []
         if let name { lines.append("event: \(name)") }
         lines += data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
         if let id { lines.append("id: \(id)") }
-        try await send(Data((lines.joined(separator: "\n") + "\n\n").utf8))
+        return Data((lines.joined(separator: "\n") + "\n\n").utf8)
     }
 
     /// Ends the body after the client has read everything.
@@ -90,6 +126,7 @@ public final class BodyFeed: Sendable {
     }
 
     func next(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) -> Data? {
+        state.withLock { $0.isProcessed.take() }?.set(true)
         let reader = Eventual<Piece>()
         let (early, hasStopHandler) = state.withLock { state -> ((piece: Piece, taken: Eventual<Bool>)?, Bool) in
             defer { state.hasStopHandler = true }
@@ -106,7 +143,12 @@ public final class BodyFeed: Sendable {
         // between two pieces.
         if !hasStopHandler { stopped.whenSet { [weak self] in self?.close($0) } }
         switch await reader.value() {
-        case .bytes(let data):
+        case .bytes(let data, let isProcessed):
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.isProcessed = isProcessed }
+                return state.hasEnded
+            }
+            if hasEnded { isProcessed.set(true) }
             return data
         case .end(let error):
             close()
@@ -116,11 +158,12 @@ public final class BodyFeed: Sendable {
     }
 
     func close(_ error: ApiConnectorError? = nil) {
-        let (left, reader) = state.withLock { state in
+        let (left, reader, isProcessed) = state.withLock { state in
             state.hasEnded = true
             defer { state.pieces = [] }
-            return (state.pieces, state.reader.take())
+            return (state.pieces, state.reader.take(), state.isProcessed.take())
         }
+        isProcessed?.set(true)
         reader?.set(.end(error))
         for (_, taken) in left { taken.set(false) }
     }

@@ -34,7 +34,18 @@ package final class ScriptScope: Sendable {
 
     private let scripts = Locked(Scripts())
     private let members = Locked<[any ScopeMember]>([])
+    private let clocks = Locked<[WeakClock]>([])
     private let onLateRequest: @Sendable (String) -> Void
+
+    private struct WeakClock {
+        weak var clock: ManualClock?
+    }
+
+    /// A sentence about the sleeps on the test's clocks that have not ended; nil if there are none.
+    package var unfinishedSleeps: String? {
+        let sleeps = clocks.withLock { $0.compactMap(\.clock) }.compactMap(\.unfinishedSleeps)
+        return sleeps.isEmpty ? nil : "\(name) was canceled, and tasks still sleep: \(sleeps.joined(separator: "; "))."
+    }
 
     /// Makes a scope.
     ///
@@ -64,6 +75,10 @@ package final class ScriptScope: Sendable {
         }
         engine.ending.onLateRequest(onLateRequest)
         if isOver { engine.ending.note(name) }
+    }
+
+    func add(_ clock: ManualClock) {
+        clocks.withLock { $0.append(WeakClock(clock: clock)) }
     }
 
     func add(member: some ScopeMember) {

@@ -29,6 +29,8 @@ struct LimitLane {
         var hold: Duration?
         /// When to check again; nil if only the end of a request or a new request can change anything.
         var wakeTime: Duration?
+        /// Whether requests wait for that time.
+        var isWaiting = false
     }
 
     private let limit: RequestLimit
@@ -192,6 +194,7 @@ struct LimitLane {
             }
         }
         turn.wakeTime = wakeTime(now: now)
+        turn.isWaiting = !waiters.isEmpty
         return turn
     }
 

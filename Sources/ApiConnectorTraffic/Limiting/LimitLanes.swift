@@ -21,6 +21,7 @@ final class LimitLanes: Sendable {
         /// the identifier of the time source's scale is not used again for another scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
+        var isWaiting = false
         /// Cancels the scheduled wake-up.
         var cancelWake: (@Sendable () -> Void)?
     }
@@ -113,8 +114,8 @@ final class LimitLanes: Sendable {
                 lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit, shared?.policy), timeSource: timeSource)
             var turn = LimitLane.Turn()
             change(&lane.lane, &turn)
-            if lane.wakeTime != turn.wakeTime {
-                lane.wakeTime = turn.wakeTime
+            if (lane.wakeTime, lane.isWaiting) != (turn.wakeTime, turn.isWaiting) {
+                (lane.wakeTime, lane.isWaiting) = (turn.wakeTime, turn.isWaiting)
                 stale = lane.cancelWake.take()
                 newWakeTime = turn.wakeTime
             }
@@ -124,7 +125,7 @@ final class LimitLanes: Sendable {
         stale?()
         for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
         for (waiter, wait) in turn.hopeless { waiter.resume(with: .failure(.cannotBeInTime(wait))) }
-        if let newWakeTime { wake(key, at: newWakeTime, timeSource) }
+        if let newWakeTime { wake(key, at: newWakeTime, isWaiting: turn.isWaiting, timeSource) }
         if let shared, turn.tokenCount != nil || turn.hold != nil { share(turn, as: shared, key, timeSource) }
         if let shared, let places = turn.places { take(places, as: shared, key, timeSource) }
     }
@@ -178,10 +179,20 @@ final class LimitLanes: Sendable {
         }
     }
 
-    private func wake(_ key: Key, at time: Duration, _ timeSource: any TimeSource) {
-        let cancel = timeSource.schedule(at: time) { [weak self] in self?.lookAgain(key, at: time) }
+    private func wake(_ key: Key, at time: Duration, isWaiting: Bool, _ timeSource: any TimeSource) {
+        let cancel: @Sendable () -> Void
+        if isWaiting {
+            // A time source can tell this wait from a time limit.
+            let task = Task(priority: .high) { [weak self] in
+                if (try? await timeSource.sleep(until: time)) != nil { self?.lookAgain(key, at: time) }
+            }
+            cancel = { task.cancel() }
+        } else {
+            cancel = timeSource.schedule(at: time) { [weak self] in self?.lookAgain(key, at: time) }
+        }
         let isNeeded = lanes.withLock { lanes in
-            guard lanes[key]?.wakeTime == time, lanes[key]?.cancelWake == nil else { return false }
+            guard let lane = lanes[key], (lane.wakeTime, lane.isWaiting) == (time, isWaiting), lane.cancelWake == nil
+            else { return false }
             lanes[key]?.cancelWake = cancel
             return true
         }

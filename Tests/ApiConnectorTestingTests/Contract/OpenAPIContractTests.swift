@@ -48,7 +48,7 @@ extension OpenAPIContractTests {
         contract.check(script)
         #expect(
             contract.issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: the response body at /name: it is "
+                "GET https://shop.example.com/teas/1: the response body at /name: it is "
                     + "an integer, but the schema requires "
                     + "string (#/components/schemas/Tea/properties/name/type) in shop.json."
             ]
@@ -64,7 +64,7 @@ extension OpenAPIContractTests {
         contract.check(script)
         #expect(
             contract.issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas?page=0: the query parameter \"page\": 0 is not at least 1 "
+                "GET https://shop.example.com/teas?page=0: the query parameter \"page\": 0 is not at least 1 "
                     + "(#/paths/~1teas/get/parameters/0/schema/minimum) in shop.json."
             ]
         )

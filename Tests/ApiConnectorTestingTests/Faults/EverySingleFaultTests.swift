@@ -127,7 +127,7 @@ extension EverySingleFaultTests {
         #expect(lines.first == "2 of 3 runs failed:")
         #expect(
             lines.dropFirst().first?.hasPrefix(
-                #"- FaultPlan("GET /teas/1 #1 reset@head"): GET https://shop.example.com:443/teas/1 failed "#
+                #"- FaultPlan("GET /teas/1 #1 reset@head"): GET https://shop.example.com/teas/1 failed "#
                     + "(connectionLost): the connection was reset in the head of the response, an injected fault"
             ) == true
         )

@@ -59,7 +59,7 @@ extension RecorderTests {
         #expect(error?.kind == .unmatched)
         #expect(
             error?.detail == """
-                shop.har has no answer to this request. The nearest is GET https://shop.example.com:443/teas/1
+                shop.har has no answer to this request. The nearest is GET https://shop.example.com/teas/1
                      path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
                 APICONNECTOR_RECORDING=record to record everything again

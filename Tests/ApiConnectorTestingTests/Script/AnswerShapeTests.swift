@@ -147,6 +147,28 @@ extension AnswerShapeTests {
         await #expect(throws: (any Error).self) { try await feed.send(data: "late") }
     }
 
+    @Test func aTestCanWaitUntilTheBodyOfTheLoopHasRun() async throws {
+        let feed = BodyFeed()
+        let body = try await response(.events(feed)).body
+        let seen = Locked<[String]>([])
+        let reading = Task {
+            for try await event in body.stream(of: ServerSentEvent.self, as: .events) {
+                // Time for the test to see that the body has not run yet.
+                for _ in 0..<100 { await Task.yield() }
+                seen.withLock { $0.append(event.data) }
+            }
+        }
+        try await feed.sendAndWait(event: "tea", data: "green", id: "1")
+        #expect(seen.withLock { $0 } == ["green"])
+        try await feed.sendAndWait(Data("data: black\n\ndata: white\n\ndata: la".utf8))
+        #expect(seen.withLock { $0 } == ["green", "black", "white"])
+        try await feed.sendAndWait(Data("st\n\n".utf8))
+        #expect(seen.withLock { $0 } == ["green", "black", "white", "last"])
+        feed.finish()
+        try await reading.value
+        await #expect(throws: (any Error).self) { try await feed.sendAndWait(data: "late") }
+    }
+
     @Test func aFeedCanBreakOff() async throws {
         let feed = BodyFeed()
         let response = try await response(.feed(feed))

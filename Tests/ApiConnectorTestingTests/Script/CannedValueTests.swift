@@ -133,7 +133,7 @@ struct CannedValueTests {
         #expect(issue.place.line == line)
         #expect(
             issue.description == "The answer declared at \(place(line)) does not fit "
-                + "GET https://shop.example.com:443/teas/1: the value does not decode as Lopsided: at the top level "
+                + "GET https://shop.example.com/teas/1: the value does not decode as Lopsided: at the top level "
                 + "the key \"name\" is missing; found {\"title\":\"green\"}."
         )
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -148,7 +148,7 @@ struct CannedValueTests {
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(Tea.green))
         #expect(
             script.issues.map(\.description) == [
-                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: the "
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com/teas?page=1: the "
                     + "value does not decode as Array<Tea>: at the top level an array was expected; found "
                     + "{\"id\":1,\"name\":\"green\"}."
             ]
@@ -223,7 +223,7 @@ struct CannedValueTests {
         script.on(.tea).answer(Tea.green, times: .anyNumber)
         #expect(
             script.issues.map(\.description) == [
-                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/tea: "
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com/tea: "
                     + "OwnEnvelope finds no Tea in {\"id\":1,\"name\":\"green\"}; "
                     + "make OwnEnvelope a CannedEnvelope, or give the whole body as .json(…)."
             ]

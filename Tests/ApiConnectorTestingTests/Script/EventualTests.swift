@@ -70,7 +70,11 @@ extension EventualTests {
         let error = await #expect(throws: (any Error).self) {
             try await clock.nextSleep(of: .limit, within: .milliseconds(1))
         }
-        #expect("\(error as Any)".contains("for a limit"))
+        #expect(
+            "\(error as Any)".contains("for a limit")
+                && "\(error as Any)".hasSuffix("; the other sleeps have 7.0 seconds left)"),
+            "\(error as Any)"
+        )
         sleeper.cancel()
     }
 

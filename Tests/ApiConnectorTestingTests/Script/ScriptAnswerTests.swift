@@ -32,7 +32,7 @@ extension ScriptAnswerTests {
         script.on(call: .greens).answer(.json(Tea.green), times: .anyNumber)
         #expect(
             script.issues.map(\.description) == [
-                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: the "
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com/teas?page=1: the "
                     + "value does not decode as Array<Tea>: at the top level an array was expected; found "
                     + "{\"id\":1,\"name\":\"green\"}."
             ]
@@ -154,7 +154,7 @@ extension ScriptAnswerTests {
         held.release(.status(204))
         #expect(
             await script.end().map(\.description)
-                == ["The answer held to GET https://shop.example.com:443/teas/1 was never given."]
+                == ["The answer held to GET https://shop.example.com/teas/1 was never given."]
         )
     }
 

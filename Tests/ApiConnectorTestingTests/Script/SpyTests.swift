@@ -97,7 +97,7 @@ extension SpyTests {
             script.transcript == """
                 # 1: answered 204 No Content
                 curl --request POST \\
-                  --url https://shop.example.com:443/login \\
+                  --url https://shop.example.com/login \\
                   --header 'X-Shop: tea' \\
                   --header 'Authorization: Bearer REDACTED' \\
                   --header 'Accept: */*' \\
@@ -106,7 +106,7 @@ extension SpyTests {
 
                 # 2: answered 204 No Content
                 curl \\
-                  --url https://shop.example.com:443/teas/1 \\
+                  --url https://shop.example.com/teas/1 \\
                   --header 'X-Shop: tea' \\
                   --header 'Authorization: Bearer REDACTED' \\
                   --header 'Accept: */*'

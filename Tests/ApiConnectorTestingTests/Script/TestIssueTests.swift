@@ -24,17 +24,17 @@ extension TestIssueTests {
         }
 
         let text = """
-            POST https://shop.example.com:443/teas: the script made at \(place(line)) has no answer to this request; \
+            POST https://shop.example.com/teas: the script made at \(place(line)) has no answer to this request; \
             to add one, write
               script.on(matching: .method(.post), .path("/teas"), .json(["id": 2, "name": "black"])).answer(.status(200))
             The script's nearest answers are for
-              1. POST https://shop.example.com:443/teas, at \(place(line + 4))
+              1. POST https://shop.example.com/teas, at \(place(line + 4))
                  body at id: 1 was expected, but 2 was sent
                  body at name: "green" was expected, but "black" was sent
-              2. POST https://shop.example.com:443/login, at \(place(line + 1))
+              2. POST https://shop.example.com/login, at \(place(line + 1))
                  path: "/login" was expected, but "/teas" was sent
                  body: "password=REDACTED&user=ada" was expected, but "{"id":2,"name":"black"}" was sent
-              3. GET https://shop.example.com:443/teas?page=1, at \(place(line + 2))
+              3. GET https://shop.example.com/teas?page=1, at \(place(line + 2))
                  method: "GET" was expected, but "POST" was sent
                  query item page: "1" was expected, but none was sent
                  body: none was expected, but "{"id":2,"name":"black"}" was sent.
@@ -44,7 +44,7 @@ extension TestIssueTests {
         #expect(issue.kind == .unmatched)
         #expect(issue.place.line == line)
         #expect(error?.kind == .unmatched)
-        #expect(text == "POST https://shop.example.com:443/teas: \(error?.detail ?? "").")
+        #expect(text == "POST https://shop.example.com/teas: \(error?.detail ?? "").")
         #expect(await script.end().count == 1)
     }
 
@@ -55,7 +55,7 @@ extension TestIssueTests {
         #expect(
             await script.end().map(\.description) == [
                 """
-                GET https://shop.example.com:443/teas?page=2: the script made at \(place(line)) has no answer to this \
+                GET https://shop.example.com/teas?page=2: the script made at \(place(line)) has no answer to this \
                 request; to add one, write
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
                 The script has no answers.
@@ -117,7 +117,7 @@ extension TestIssueTests {
             .answer(Tea.black, times: .anyNumber)
         _ = try? await script.connection().data(at: .tea(id: 1))
         let issues = await script.end()
-        let route = "GET https://shop.example.com:443/teas/1"
+        let route = "GET https://shop.example.com/teas/1"
         #expect(
             issues.map(\.description) == [
                 "The answer 503 Service Unavailable to \(route) was expected 3 times and given once.",
@@ -136,8 +136,8 @@ extension TestIssueTests {
         _ = try? await script.connection().data(at: .tea(id: 1))
         #expect(
             await script.end().map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: several declarations match this request: "
-                    + "GET https://shop.example.com:443/teas/1 (\(place(line))), "
+                "GET https://shop.example.com/teas/1: several declarations match this request: "
+                    + "GET https://shop.example.com/teas/1 (\(place(line))), "
                     + ".path(\"/teas/{id}\") (\(place(line + 1))); "
                     + "declare the answers in a row, or make one matcher narrower."
             ]
@@ -154,7 +154,7 @@ extension TestIssueTests {
         let issues = await script.end()
         #expect(
             issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: the held answer was requested but not released; "
+                "GET https://shop.example.com/teas/1: the held answer was requested but not released; "
                     + "call release(_:), or cancel the call before the test ends."
             ]
         )
@@ -230,7 +230,7 @@ extension TestIssueTests {
         let issues = await script.end(waitingUpTo: .milliseconds(1))
         #expect(
             issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: it was still running when the test "
+                "GET https://shop.example.com/teas/1: it was still running when the test "
                     + "ended, and did not end within "
                     + "0.001 seconds; await or cancel it before the test ends."
             ]

@@ -149,7 +149,7 @@ extension BadInputTests {
             let error = try await failure { () throws(ApiConnectorError) in
                 try await api.value(Item.self, at: Endpoint("/it"))
             }
-            texts.append(error.description.replacing(web.home, with: "http://server"))
+            texts.append(error.description.replacing(web.shownHome, with: "http://server"))
         }
         #expect(texts.count == 3)
         #expect(Set(texts).count == 1, "\(texts)")

@@ -82,7 +82,7 @@ struct RequestHeaderTests {
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }
         #expect(error.kind == .invalidRequest)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (invalidRequest): "
+            error.description == "GET http://api.example.com/me failed (invalidRequest): "
                 + "the value of its header field Authorization holds a control character, such as a line break; trim it before it is set. "
                 + "Nothing was sent; fix the route, the environment or the header."
         )
@@ -92,7 +92,7 @@ struct RequestHeaderTests {
         let route = Endpoint(path: "/me", headers: ["X\r\nY": "1"])
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (invalidRequest): "
+            error.description == "GET http://api.example.com/me failed (invalidRequest): "
                 + #"the name of its header field "X\r\nY" is not a token of RFC 9110. "#
                 + "Nothing was sent; fix the route, the environment or the header."
         )

@@ -79,7 +79,7 @@ struct ResponseValueTests {
         }
         #expect(error.kind == .decodingFailed)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (decodingFailed): the server answered 204 No "
+            error.description == "GET http://api.example.com/me failed (decodingFailed): the server answered 204 No "
                 + "Content without a body, but the call expects a value of type Comment; expect Comment? if the body "
                 + "can be empty, or call send(at:) if no value is needed."
         )
@@ -108,7 +108,7 @@ struct ResponseValueTests {
         #expect(error.stage == .value)
         let array = "The body is an array: request [Page], or stream its elements with stream(of:at:as:) as .elements."
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (decodingFailed): "
+            error.description == "GET http://api.example.com/me failed (decodingFailed): "
                 + "the body does not decode as Page: \(detail). "
                 + (json == "[]" ? array : "Compare the model with the server's JSON.") + " The body: \(json)"
         )
@@ -120,7 +120,7 @@ struct ResponseValueTests {
         }
         #expect(error.kind == .bodyTooLarge)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (bodyTooLarge): "
+            error.description == "GET http://api.example.com/me failed (bodyTooLarge): "
                 + "the body is longer than the limit of 4 bytes. "
                 + "Raise options.maximumBodyByteCount if such a body is expected."
         )
@@ -135,7 +135,7 @@ struct ResponseValueTests {
         }
         #expect(error.kind == .unacceptableStatus)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (unacceptableStatus): "
+            error.description == "GET http://api.example.com/me failed (unacceptableStatus): "
                 + "the server answered 404 Not Found, and only 200 to 299 are accepted. "
                 + "Check the route's path and method, and the environment. The body: {\"reason\": \"none\"}"
         )
@@ -148,7 +148,7 @@ struct ResponseValueTests {
         }
         #expect(error.kind == .unacceptableMediaType)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (unacceptableMediaType): "
+            error.description == "GET http://api.example.com/me failed (unacceptableMediaType): "
                 + "the server answered 200 OK with a body of type text/html; charset=utf-8, but application/json was "
                 + "requested. Check that the URL is that of an API, not of a web page; if the "
                 + "type is right, name it in an Accept header. The body: <p>Hi</p>"

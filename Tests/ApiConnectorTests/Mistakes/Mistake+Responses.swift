@@ -81,7 +81,7 @@ extension Mistake {
                 $0.on(Enveloped()).answer(failure: CodedFailure(code: 7, message: "full"), status: 200)
             }
         },
-        Mistake("canned JSON that does not fit the model", says: "does not fit GET http://api.example.com:80/it") {
+        Mistake("canned JSON that does not fit the model", says: "does not fit GET http://api.example.com/it") {
             try await issue { $0.on(Enveloped(), as: Post.self).answer(.json(["id": 1])) }
         },
     ]

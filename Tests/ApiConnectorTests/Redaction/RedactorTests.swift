@@ -100,6 +100,17 @@ struct RedactorTests {
     }
 
     @Test(arguments: [
+        ("https://h:443/p?a=b", "https://h/p?a=b"), ("http://h:80", "http://h"), ("HTTP://h:80/", "HTTP://h/"),
+        ("http://[::1]:80/a", "http://[::1]/a"), ("https://user:pass@h:443/", "https://REDACTED@h/"),
+        ("https://h:80/", "https://h:80/"), ("http://h:443/", "http://h:443/"), ("http://h:8080/", "http://h:8080/"),
+        ("https://h/a:443/b?c=d:443", "https://h/a:443/b?c=d:443"),
+        ("https://[2001:db8::443]/", "https://[2001:db8::443]/"),
+    ])
+    func leavesOutADefaultPort(text: String, expected: String) throws {
+        #expect(redactor.redact(try #require(URL(string: text))) == expected)
+    }
+
+    @Test(arguments: [
         ("/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw_/getMe", "/botREDACTED/getMe"),
         ("/v1/9f86d081884c7d659a2feaa0c55ad015", "/v1/REDACTED"),
         ("/v1/9F86D081884C7D659A2FEAA0C55AD015/x?y=1", "/v1/REDACTED/x?y=1"),

@@ -56,7 +56,7 @@ struct DecodingLimitTests {
         let error = try #require(throws: ApiConnectorError.self) { try result.get() }
         #expect(error.kind == .deadlineExceeded)
         #expect(error.elapsed == .seconds(5))
-        #expect(error.request?.url == "http://localhost:80/me")
+        #expect(error.request?.url == "http://localhost/me")
     }
 
     @Test func aCanceledCallDoesNotWaitForTheDecoder() async throws {

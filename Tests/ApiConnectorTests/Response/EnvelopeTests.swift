@@ -48,7 +48,7 @@ struct EnvelopeTests {
         let error = try await failure { () throws(ApiConnectorError) in try await api.value(Item.self, at: Enveloped())
         }
         #expect(
-            error.description == "GET http://api.example.com:80/it failed (backendFailure): "
+            error.description == "GET http://api.example.com/it failed (backendFailure): "
                 + "the backend answered 200 OK and reported its own error. The body: " + text
         )
     }

@@ -67,7 +67,7 @@ struct ValidationTests {
         #expect(error.kind == .unacceptableMediaType)
         #expect(error.stage == .validation)
         #expect(
-            error.description == "GET http://api.example.com:80/it failed (unacceptableMediaType): "
+            error.description == "GET http://api.example.com/it failed (unacceptableMediaType): "
                 + "the server answered 200 OK with a body of type text/html; charset=utf-8, but application/json was "
                 + "requested. Check that the URL is that of an API, not of a web page; if the type is right, name it "
                 + "in an Accept header. The body: 1"
@@ -113,7 +113,7 @@ struct ValidationTests {
         #expect(error.kind == .other)
         #expect(
             error.description
-                == "GET http://api.example.com:80/it failed (other): no ones here. The body: 1"
+                == "GET http://api.example.com/it failed (other): no ones here. The body: 1"
         )
     }
 
@@ -124,7 +124,7 @@ struct ValidationTests {
             _ = try await web.connection().value(Int.self, at: Endpoint("/it"))
         }
         #expect(
-            error?.description == "GET \(web.home)/it failed (unacceptableStatus): the server answered 404 Not Found, "
+            error?.description == "GET \(web.shownHome)/it failed (unacceptableStatus): the server answered 404 Not Found, "
                 + "and only 200 to 299 are accepted. Check the route's path and method, and the environment. "
                 + "The body: no such page"
         )

@@ -109,7 +109,7 @@ struct ApiQueryTests {
         #expect(error.stage == .url)
         #expect(
             error.description
-                == "POST http://mytestserver.com:80/search failed (encodingFailed): the query, a value of "
+                == "POST http://mytestserver.com/search failed (encodingFailed): the query, a value of "
                 + "type Dictionary<String, Double>, does not encode: at \"limit\", a value of type Double: it is not a "
                 + "finite number, which a form cannot represent. Nothing was sent."
         )

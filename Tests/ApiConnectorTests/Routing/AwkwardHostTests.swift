@@ -69,7 +69,8 @@ struct AwkwardHostTests {
         #expect(error.kind == .invalidRequest)
         #expect(error.stage == .url)
         let shown = row.input.contains("@") ? row.url.replacing("user", with: "REDACTED") : row.url
-        #expect(error.request?.url == shown)
+        // A text has no default port.
+        #expect(error.request?.url == shown.replacing(":80/", with: "/"))
         #expect(!row.input.contains("@") || !error.description.contains("user"))
     }
 

@@ -42,14 +42,14 @@ struct RefusedRouteTests {
         let text = try refusal(of: Router.me, in: Place(host: ""))
         #expect(
             text
-                == "GET http://:80/me failed (invalidRequest): route /me: the environment's host is empty. \(Self.advice)"
+                == "GET http:///me failed (invalidRequest): route /me: the environment's host is empty. \(Self.advice)"
         )
     }
 
     @Test func refusesAHostThatIsMoreThanAHost() throws {
         let text = try refusal(of: Router.author("jane"), in: Place(host: "other/v1"))
         #expect(
-            text == "GET http://other%2Fv1:80/authors/jane failed (invalidRequest): route /authors/{}: the "
+            text == "GET http://other%2Fv1/authors/jane failed (invalidRequest): route /authors/{}: the "
                 + "environment's host \"other%2Fv1\" is not a plain host name; set scheme, port and path in their own "
                 + "properties. \(Self.advice)"
         )
@@ -81,7 +81,7 @@ struct RefusedRouteTests {
     func refusesDotsAsAValue(_ dots: String, _ written: String) throws {
         let text = try refusal(of: Router.author(dots))
         #expect(
-            text == "GET http://api.example.com:80/authors/\(written) failed (invalidRequest): route /authors/{}: its "
+            text == "GET http://api.example.com/authors/\(written) failed (invalidRequest): route /authors/{}: its "
                 + "path has a segment \"\(dots)\", which servers resolve to another path. \(Self.advice)"
         )
     }
@@ -89,7 +89,7 @@ struct RefusedRouteTests {
     @Test func refusesDotsInALiteral() throws {
         let text = try refusal(of: Router.parent)
         #expect(
-            text == "GET http://api.example.com:80/a/%2E%2E/b failed (invalidRequest): route /a/../b: its path has a "
+            text == "GET http://api.example.com/a/%2E%2E/b failed (invalidRequest): route /a/../b: its path has a "
                 + "segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
@@ -99,7 +99,7 @@ struct RefusedRouteTests {
         let text = try refusal(of: Endpoint(text: path))
         let written = (path.hasPrefix("/") ? path : "/" + path).replacing("..", with: "%2E%2E")
         #expect(
-            text == "GET http://api.example.com:80\(written) failed (invalidRequest): route Endpoint<String>: its path "
+            text == "GET http://api.example.com\(written) failed (invalidRequest): route Endpoint<String>: its path "
                 + "has a segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
@@ -107,7 +107,7 @@ struct RefusedRouteTests {
     @Test(arguments: ["/%2e%2E/a", "/.%2e/a", "/%2E./a", "/../a"])
     func refusesEncodedDots(_ path: String) throws {
         let text = try refusal(of: Endpoint(ApiPath(alreadyEncoded: path)))
-        #expect(text.hasPrefix("GET http://api.example.com:80/%2E%2E/a failed (invalidRequest): route "))
+        #expect(text.hasPrefix("GET http://api.example.com/%2E%2E/a failed (invalidRequest): route "))
         #expect(
             text.hasSuffix(
                 "its path has a segment \"..\", which servers resolve to another path. \(Self.advice)"
@@ -118,7 +118,7 @@ struct RefusedRouteTests {
     @Test func refusesDotsPutTogetherOfLiteralAndValue() throws {
         let text = try refusal(of: Endpoint("/a/.\(".")"))
         #expect(
-            text == "GET http://api.example.com:80/a/%2E%2E failed (invalidRequest): route /a/.{}: its path has a "
+            text == "GET http://api.example.com/a/%2E%2E failed (invalidRequest): route /a/.{}: its path has a "
                 + "segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
@@ -126,7 +126,7 @@ struct RefusedRouteTests {
     @Test func namesTheBasePathForItsOwnDots() throws {
         let text = try refusal(of: Router.me, in: Place(basePath: "/v1/.."))
         #expect(
-            text == "GET http://api.example.com:80/v1/%2E%2E/me failed (invalidRequest): route /me: the environment's "
+            text == "GET http://api.example.com/v1/%2E%2E/me failed (invalidRequest): route /me: the environment's "
                 + "base path has a segment \"..\", which servers resolve to another path. "
                 + Self.advice
         )

@@ -104,7 +104,7 @@ struct Seed003Tests {
         let outcome = await OrderService(TestConnector<FailingOrders>()).api.outcome(Receipt.self, at: .create(.sample))
         let error = try #require(throws: ApiConnectorError.self) { try outcome.get() }
         #expect(
-            error.description == "POST http://api.example.com:80/orders failed (cannotConnect): "
+            error.description == "POST http://api.example.com/orders failed (cannotConnect): "
                 + "Failed to communicate with server. Check that the server is running, and check the environment's "
                 + "host and port."
         )

@@ -57,6 +57,12 @@ final class ScriptedWeb: Sendable {
     /// The two origins, without a slash at the end.
     let home, away: String
 
+    /// The origin as texts show it, without a default port.
+    var shownHome: String { home.replacing(/:80$/, with: "") }
+
+    /// A URL as texts show it, without a default port.
+    static func shown(_ url: URL) -> String { url.absoluteString.replacing(":80/", with: "/") }
+
     private let servers: [LoopbackServer]
     private let log: RequestLog
 

@@ -139,7 +139,7 @@ struct PageTests {
         #expect(found.error?.kind == .other)
         #expect(
             found.error?.description
-                == "GET \(web.home)/a failed (other): on page 3: the previous page links to a page that was already "
+                == "GET \(web.shownHome)/a failed (other): on page 3: the previous page links to a page that was already "
                 + "read, so the pages form a loop."
         )
     }
@@ -198,7 +198,7 @@ struct PageTests {
         #expect(
             found.error?.detail == "on page 2: the server answered 404 Not Found, and only 200 to 299 are accepted"
         )
-        #expect(found.error?.request?.url == web.home + "/b")
+        #expect(found.error?.request?.url == web.shownHome + "/b")
         #expect(found.error?.elapsed != nil)
     }
 

@@ -21,7 +21,7 @@ struct RedirectPolicyTests {
         #expect(try await response.body.collect(upTo: 10) == Data("moved".utf8))
         let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: url) }
         #expect(
-            error.description == "GET \(url) failed (unacceptableStatus): the server answered 302 Found, "
+            error.description == "GET \(ScriptedWeb.shown(url)) failed (unacceptableStatus): the server answered 302 Found, "
                 + "and only 200 to 299 are accepted. Follow redirects with options.redirects, or request the new URL "
                 + "directly. The body: moved"
         )
@@ -67,7 +67,7 @@ struct RedirectPolicyTests {
         #expect(error.response?.status == 302)
         #expect(
             error.description
-                == "GET \(home) failed (redirectRefused): the redirect to \(web.home)/end?x=1 was refused. Request the "
+                == "GET \(ScriptedWeb.shown(home)) failed (redirectRefused): the redirect to \(web.shownHome)/end?x=1 was refused. Request the "
                 + "new URL directly, or change the redirect policy. The body: moved"
         )
         #expect(web.requests.count == 2)
@@ -92,7 +92,7 @@ struct RedirectPolicyTests {
         let url = try #require(URL(string: web.home + "/308"))
         let error = try await failure { () throws(ApiConnectorError) in try await web.connection().data(at: url) }
         #expect(
-            error.description == "GET \(url) failed (redirectRefused): the server answered 308 Permanent Redirect "
+            error.description == "GET \(ScriptedWeb.shown(url)) failed (redirectRefused): the server answered 308 Permanent Redirect "
                 + "without a Location." + Self.refused
                 + (wire.isFoundationNetworking ? "" : " The body: moved")
         )
@@ -135,7 +135,7 @@ struct RedirectPolicyTests {
         let api = NetworkConnector(environment: place, provider: provider, router: Endpoint<ApiPath>.self)
         let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: Endpoint("/start")) }
         #expect(
-            error.description == "GET https://api.example.com:443/start failed (redirectRefused): the server answered "
+            error.description == "GET https://api.example.com/start failed (redirectRefused): the server answered "
                 + "302 Found with the location \"http://api.example.com/end\", which is not encrypted."
                 + Self.refused
         )

@@ -68,7 +68,7 @@ struct RedirectTests {
         #expect(error.kind == .tooManyRedirects)
         #expect(web.requests.count == 42)
         #expect(
-            error.description == "GET \(web.home)/1 failed (tooManyRedirects): there were more than 20 redirects. "
+            error.description == "GET \(web.shownHome)/1 failed (tooManyRedirects): there were more than 20 redirects. "
                 + "Request the last URL directly, or report the redirect loop to the server's owner."
         )
     }
@@ -98,8 +98,8 @@ struct RedirectTests {
         #expect(error.kind == .tooManyRedirects)
         #expect(web.requests.map(\.target) == ["/a", "/b?token=hush"])
         #expect(
-            error.description == "GET \(web.home)/b?token=REDACTED failed (tooManyRedirects): the redirects form a "
-                + "loop: they led back to \(web.home)/a. Request the last URL directly, or report the redirect loop to "
+            error.description == "GET \(web.shownHome)/b?token=REDACTED failed (tooManyRedirects): the redirects form a "
+                + "loop: they led back to \(web.shownHome)/a. Request the last URL directly, or report the redirect loop to "
                 + "the server's owner."
         )
     }
@@ -170,7 +170,7 @@ struct RedirectTests {
         #expect(error.kind == .notReplayable)
         #expect(web.requests.map(\.body) == [Data("hello".utf8)])
         #expect(
-            error.description == "POST \(url) failed (notReplayable): the server answered 307 Temporary Redirect, "
+            error.description == "POST \(ScriptedWeb.shown(url)) failed (notReplayable): the server answered 307 Temporary Redirect, "
                 + "and the body cannot be sent a second time. Send the request again with a new body."
         )
     }

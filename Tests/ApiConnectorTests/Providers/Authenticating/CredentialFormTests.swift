@@ -184,7 +184,7 @@ struct CredentialFormTests {
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
         #expect(
-            error?.description == "GET http://localhost:80/me failed (credentialsUnavailable): there is no credential: "
+            error?.description == "GET http://localhost/me failed (credentialsUnavailable): there is no credential: "
                 + "Locked(). Sign in again."
         )
     }

@@ -142,7 +142,7 @@ struct RefreshTests {
         clock.advance(by: .seconds(20))
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
         #expect(
-            error?.description == "GET http://localhost:80/me failed (credentialsUnavailable): "
+            error?.description == "GET http://localhost/me failed (credentialsUnavailable): "
                 + "the credential could not be refreshed: Down(). Sign in again."
         )
         #expect(error?.underlying is Down)

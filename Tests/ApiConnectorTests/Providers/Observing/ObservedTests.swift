@@ -143,7 +143,7 @@ struct ObservedTests {
                 isStreamed
                     ? "finished: 302 Found, left after 0.0 seconds, 0 bytes"
                     : "finished: 302 Found after 0.0 seconds, 5 bytes",
-                "redirected to http://localhost:80/you?token=REDACTED",
+                "redirected to http://localhost/you?token=REDACTED",
                 "started", "head 200 OK", "finished: 200 OK after 0.0 seconds, 3 bytes",
             ]
         )

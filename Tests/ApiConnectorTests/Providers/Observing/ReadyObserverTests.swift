@@ -31,14 +31,14 @@ struct ReadyObserverTests {
             return .data(Data("hello".utf8))
         }
         try await api.send(at: .me)
-        #expect(lines.events == ["info: GET http://localhost:80/me 200 OK, 5 bytes in 12.3 ms (me, \(Self.call))"])
+        #expect(lines.events == ["info: GET http://localhost/me 200 OK, 5 bytes in 12.3 ms (me, \(Self.call))"])
     }
 
     @Test(
         arguments: [
-            (204, "info: GET http://localhost:80/me 204 No Content, 0 bytes in 0.0 ms"),
-            (404, "warning: GET http://localhost:80/me 404 Not Found, 0 bytes in 0.0 ms"),
-            (500, "error: GET http://localhost:80/me 500 Internal Server Error, 0 bytes in 0.0 ms"),
+            (204, "info: GET http://localhost/me 204 No Content, 0 bytes in 0.0 ms"),
+            (404, "warning: GET http://localhost/me 404 Not Found, 0 bytes in 0.0 ms"),
+            (500, "error: GET http://localhost/me 500 Internal Server Error, 0 bytes in 0.0 ms"),
         ] as [(HTTPStatus, String)]
     )
     func theLevelDependsOnTheStatus(status: HTTPStatus, line: String) async throws {
@@ -51,7 +51,7 @@ struct ReadyObserverTests {
         _ = try? await api.data(at: .me)
         #expect(
             lines.events == [
-                "error: GET http://localhost:80/me failed (other): line one line two in 0.0 ms (me, \(Self.call))"
+                "error: GET http://localhost/me failed (other): line one line two in 0.0 ms (me, \(Self.call))"
             ]
         )
     }
@@ -67,8 +67,8 @@ struct ReadyObserverTests {
         }
         try await api.send(at: .me)
         #expect(lines.events.count == 3)
-        #expect(lines.events[1].hasPrefix("debug: GET http://localhost:80/me redirected to "))
-        #expect(lines.events[1].contains("http://localhost:80/you?token=REDACTED"))
+        #expect(lines.events[1].hasPrefix("debug: GET http://localhost/me redirected to "))
+        #expect(lines.events[1].contains("http://localhost/you?token=REDACTED"))
     }
 
     @Test func onlyAFailedCallIsWrittenAsCurl() async throws {

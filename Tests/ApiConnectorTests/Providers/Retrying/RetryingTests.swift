@@ -58,7 +58,7 @@ extension RetryingTests {
 
         #expect(
             error.description
-                == "GET http://mytestserver.com:80/me failed (unacceptableStatus): the server answered 503 Service "
+                == "GET http://mytestserver.com/me failed (unacceptableStatus): the server answered 503 Service "
                 + "Unavailable, and only 200 to 299 are accepted. 2 earlier attempts failed: 503 Service Unavailable "
                 + "(waited 2.25 seconds); connectionLost (waited 0.5 seconds). The request was not sent again: the "
                 + "policy's maximum attempt count is reached. The server has a problem; retry later, or tell its owner."

@@ -30,7 +30,7 @@ struct RewritingTests {
         .rewriting { _ in throw CancellationError() }
         let error = await #expect(throws: ApiConnectorError.self) { _ = try await sent(provider) }
         #expect(error?.kind == .cancelled)
-        #expect(error?.request?.url == "http://localhost:80/me")
+        #expect(error?.request?.url == "http://localhost/me")
     }
 
     @Test func theCallsOwnFieldsReplaceTheDefaults() async throws {

@@ -42,7 +42,7 @@ struct TimeLimitTests {
         #expect(error.elapsed == .seconds(600))
         #expect(
             error.description
-                == "GET http://localhost:80/me failed (timedOut): the attempt did not finish within 600.0 seconds. "
+                == "GET http://localhost/me failed (timedOut): the attempt did not finish within 600.0 seconds. "
                 + "Retry, or raise the attempt timeout."
         )
     }

@@ -52,7 +52,7 @@ struct ResumedDownloadTests {
 
         let second = try FileHost(over: wire, in: first.folder, [{ version.answer($0) }])
         // The same URL, although the second server has another port.
-        try second.rename(.init(url: "\(second.web.home)/export", validator: "\"v1\"", totalByteCount: 300_000))
+        try second.rename(.init(url: "\(second.web.shownHome)/export", validator: "\"v1\"", totalByteCount: 300_000))
         var counts: [Int] = []
         for try await event in second.stream() {
             if case .progress(let progress) = event { counts.append(progress.byteCount) }

@@ -44,7 +44,7 @@ extension CacheUseTests {
         } catch {
             #expect(
                 error.description
-                    == "GET http://api.example.com:80/b failed (notCached): the call accepts only a cached response, and the "
+                    == "GET http://api.example.com/b failed (notCached): the call accepts only a cached response, and the "
                     + "cache has no usable one. Make the call without cacheUse: .cached to send it to the server."
             )
         }

@@ -166,7 +166,7 @@ extension SharedCircuitTests {
         await refresh(other, until: "circuitOpen")
         clock.advance(by: .seconds(10))
         // An instance has the lease, and is killed.
-        let key = SharedStateKey("a/http://one.example.com:80", in: "ApiConnector")
+        let key = SharedStateKey("a/http://one.example.com", in: "ApiConnector")
         let lease = try await state.acquireLease(of: key, owner: "x", for: .seconds(10), within: .seconds(1))
         #expect(lease != nil)
         backend.status.withLock { $0 = 200 }
@@ -180,7 +180,7 @@ extension SharedCircuitTests {
     @Test func aRefusedTrialAsksTheStateOncePerInterval() async throws {
         let one = instance()
         await open(one)
-        let key = SharedStateKey("a/http://one.example.com:80", in: "ApiConnector")
+        let key = SharedStateKey("a/http://one.example.com", in: "ApiConnector")
         clock.advance(by: .seconds(10))
         _ = try await state.acquireLease(of: key, owner: "x", for: .seconds(100), within: .seconds(1))
         for _ in 0..<10 { #expect(await call(one) == "circuitOpen") }

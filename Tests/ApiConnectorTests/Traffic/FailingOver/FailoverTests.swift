@@ -90,7 +90,7 @@ extension FailoverTests {
         _ = await provider(row.answers, sent).result(for: request)
         let urls = [
             "a": "http://a.example.com/p/q?x=1", "b": "https://b.example.com:8443/p/q?x=1",
-            "c": "http://c.example.com:80/p/q?x=1",
+            "c": "http://c.example.com/p/q?x=1",
         ]
         #expect(sent.events == row.hosts.compactMap { urls[String($0)] })
     }
@@ -139,8 +139,8 @@ extension FailoverTests {
         #expect(
             recorder.texts.filter { $0.hasPrefix("failed over") } == [
                 "failed over to https://b.example.com:8443 because of cannotConnect",
-                "failed over to http://c.example.com:80 because of 503",
-                "failed over to http://c.example.com:80 because of remembered",
+                "failed over to http://c.example.com because of 503",
+                "failed over to http://c.example.com because of remembered",
             ]
         )
     }

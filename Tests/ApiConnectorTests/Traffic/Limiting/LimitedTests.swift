@@ -62,6 +62,21 @@ extension LimitedTests {
         )
     }
 
+    /// So a test of retries or limits can wait for it, while the calls have time limits.
+    @Test func theClockOfATestReportsTheWaitForARateAsAWait() async throws {
+        let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(4))))
+        let limit = clock.schedule(at: .seconds(30)) {}
+        let first = send(.made(on: timers), over: provider)
+        try await server.has(1)
+        let second = send(.made(deadline: .seconds(20), on: timers), over: provider)
+        #expect(try await clock.nextSleep(of: .wait) == .seconds(4))
+        clock.advance(by: .seconds(4))
+        try await server.has(2)
+        server.calmDown()
+        for call in [first, second] { #expect(try await call.value.get().status == 200) }
+        limit()
+    }
+
     @Test func aSlotIsReleasedOnce() async throws {
         let lanes = LimitLanes(RequestLimit(concurrent: 2))
         let request = ApiRequest.made(on: timers)

@@ -7,7 +7,8 @@ import CCurl
 
 /// Decodes gzip (RFC 1952) and deflate (RFC 1950) with zlib.
 ///
-/// - A gzip body can have several members. Bytes after them that do not begin a member are ignored, as in browsers.
+/// - A gzip body can have several members. Bytes after them that do not begin a member are ignored, as in browsers. A
+///   member's first byte alone, 0x1F, is a truncated member.
 /// - `deflate` data should have zlib's header; data without it is also decoded, as in browsers.
 final class InflateDecoder: ContentDecoder {
     enum Format {

@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Decodes zstd (RFC 8878), frame by frame.
+/// Decodes zstd (RFC 8878), frame by frame; bytes after a frame that do not begin another one are an error.
 final class ZstandardDecoder: ContentDecoder {
     /// The maximum window: 8 MiB, which is the maximum for content coding (RFC 9659).
     static let maximumWindowLog: Int32 = 23

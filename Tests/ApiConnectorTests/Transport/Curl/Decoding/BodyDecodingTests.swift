@@ -98,6 +98,27 @@ struct BodyDecodingTests {
         }
     }
 
+    @Test(arguments: [Data([0]), Data([0x28]), Data("garbage".utf8)])
+    func refusesBytesAfterAFrameOfZstandard(_ garbage: Data) throws {
+        let whole = CodedFixture.zstandard.whole + garbage
+        for chunks in [[whole], Cuts.chunks(of: whole, 1)] {
+            let error = #expect(throws: ApiConnectorError.self) { try decode(chunks, .zstandard, decompression()) }
+            #expect(error?.kind == .malformedResponse || error?.kind == .connectionLost && garbage.count == 1)
+        }
+    }
+
+    /// The byte begins another member of gzip, which is then truncated.
+    @Test(arguments: [CodedFixture.gzip, .gzipMembers, .deflate, .brotli])
+    func onlyGzipIsTruncatedAfterTheFirstByteOfAMember(_ fixture: CodedFixture) throws {
+        let (coding, chunks) = (try coding(fixture.coding), [fixture.whole, Data([0x1F])])
+        guard coding == .gzip else {
+            #expect(try decode(chunks, coding, decompression()).bytes == CodedFixture.text)
+            return
+        }
+        let error = #expect(throws: ApiConnectorError.self) { try decode(chunks, coding, decompression()) }
+        #expect(error?.kind == .connectionLost)
+    }
+
     @Test func readsSeveralFramesOfZstandard() throws {
         let frame = CodedFixture.zstandard.whole
         // RFC 8878, section 3.1.2: a frame to be skipped.
