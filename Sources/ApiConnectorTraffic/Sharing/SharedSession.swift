@@ -231,7 +231,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
             }
             do {
                 return await newestSession(storing: try await refresh(old), over: record, isUsable)
-            } catch where hasLost(record) && error.isRefusal {
+            } catch  where hasLost(record) && error.isRefusal {
                 // The lost session may have been a newer one. The refused one is not sent a second time.
                 known.withLock { $0 = nil }
                 let stored = try await storedRecord()

@@ -163,7 +163,9 @@ struct StreamedFailureTests {
         #expect(values.count == 12 && objects.count == 12 && json.count == 12)
         for found in values {
             #expect(found.error == nil)
-            #expect(found.elements.dropFirst(2).first == Job(id: 1, error: CodedFailure(code: 9, message: "overloaded")))
+            #expect(
+                found.elements.dropFirst(2).first == Job(id: 1, error: CodedFailure(code: 9, message: "overloaded"))
+            )
         }
         for found in objects {
             #expect(found.error == nil)

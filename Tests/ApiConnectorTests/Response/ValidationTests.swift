@@ -124,7 +124,8 @@ struct ValidationTests {
             _ = try await web.connection().value(Int.self, at: Endpoint("/it"))
         }
         #expect(
-            error?.description == "GET \(web.shownHome)/it failed (unacceptableStatus): the server answered 404 Not Found, "
+            error?.description
+                == "GET \(web.shownHome)/it failed (unacceptableStatus): the server answered 404 Not Found, "
                 + "and only 200 to 299 are accepted. Check the route's path and method, and the environment. "
                 + "The body: no such page"
         )

@@ -16,7 +16,9 @@ struct RecordFailures: Sendable {
     private let mark: [UInt8]?
     private let context: StreamContext
 
-    /// An error is small. The bounds limit the work for a record that the server has made to be slow.
+    /// An error is small.
+    ///
+    /// The bounds limit the work for a record that the server has made to be slow.
     private static let maximumByteCount = 64 * 1024
     private static let maximumMemberCount = 32
 
@@ -55,7 +57,9 @@ struct RecordFailures: Sendable {
         guard mayInclude(text), text.count <= Self.maximumByteCount, let failure = context.backendFailure(text),
             case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount
         else { return nil }
-        let (asElement, asFailure) = (members.content(decodedBy: element(type)), members.content(decodedBy: failureText))
+        let (asElement, asFailure) = (
+            members.content(decodedBy: element(type)), members.content(decodedBy: failureText)
+        )
         var isMore = false
         for name in members.keys {
             let isOfElement = members.reads(name, asElement, element(type))

@@ -21,7 +21,8 @@ struct RedirectPolicyTests {
         #expect(try await response.body.collect(upTo: 10) == Data("moved".utf8))
         let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: url) }
         #expect(
-            error.description == "GET \(ScriptedWeb.shown(url)) failed (unacceptableStatus): the server answered 302 Found, "
+            error.description
+                == "GET \(ScriptedWeb.shown(url)) failed (unacceptableStatus): the server answered 302 Found, "
                 + "and only 200 to 299 are accepted. Follow redirects with options.redirects, or request the new URL "
                 + "directly. The body: moved"
         )
@@ -92,7 +93,8 @@ struct RedirectPolicyTests {
         let url = try #require(URL(string: web.home + "/308"))
         let error = try await failure { () throws(ApiConnectorError) in try await web.connection().data(at: url) }
         #expect(
-            error.description == "GET \(ScriptedWeb.shown(url)) failed (redirectRefused): the server answered 308 Permanent Redirect "
+            error.description
+                == "GET \(ScriptedWeb.shown(url)) failed (redirectRefused): the server answered 308 Permanent Redirect "
                 + "without a Location." + Self.refused
                 + (wire.isFoundationNetworking ? "" : " The body: moved")
         )

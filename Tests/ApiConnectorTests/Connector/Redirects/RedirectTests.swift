@@ -98,7 +98,8 @@ struct RedirectTests {
         #expect(error.kind == .tooManyRedirects)
         #expect(web.requests.map(\.target) == ["/a", "/b?token=hush"])
         #expect(
-            error.description == "GET \(web.shownHome)/b?token=REDACTED failed (tooManyRedirects): the redirects form a "
+            error.description
+                == "GET \(web.shownHome)/b?token=REDACTED failed (tooManyRedirects): the redirects form a "
                 + "loop: they led back to \(web.shownHome)/a. Request the last URL directly, or report the redirect loop to "
                 + "the server's owner."
         )
@@ -170,7 +171,8 @@ struct RedirectTests {
         #expect(error.kind == .notReplayable)
         #expect(web.requests.map(\.body) == [Data("hello".utf8)])
         #expect(
-            error.description == "POST \(ScriptedWeb.shown(url)) failed (notReplayable): the server answered 307 Temporary Redirect, "
+            error.description
+                == "POST \(ScriptedWeb.shown(url)) failed (notReplayable): the server answered 307 Temporary Redirect, "
                 + "and the body cannot be sent a second time. Send the request again with a new body."
         )
     }

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Responses of one HTTP/2 connection that libcurl reads for each other.
-@Suite(.timeLimit(.minutes(5))) struct CurlSharedConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct CurlSharedConnectionTests {
     private let provider: CurlProvider
 
     init() {
@@ -29,7 +29,9 @@ import Testing
         return bytes
     }
 
-    /// The end of a body may be in libcurl when no more data arrives. Some versions of libcurl forget it there.
+    /// The end of a body may be in libcurl when no more data arrives.
+    ///
+    /// Some versions of libcurl lose it.
     @Test(arguments: [1, 8192, 16_384, 16_385, 24_576, 32_768, 49_152, 98_304], [1000, 8192, 16_384])
     func aResponseEndsBesideARequestThatWaits(byteCount: Int, frameByteCount: Int) async throws {
         let isWaiting = Gate("second request")
