@@ -38,7 +38,7 @@ import Testing
             script.transcript == """
                 # 1: answered 201 Created
                 curl --request POST \\
-                  --url http://mytestserver.com:80/posts \\
+                  --url http://mytestserver.com/posts \\
                   --header 'Accept: application/json' \\
                   --header 'Content-Type: application/json' \\
                   --data-raw '{"description":"The first one","publishedAt":"2016-11-21T00:00:00Z","title":"Hello"}'
