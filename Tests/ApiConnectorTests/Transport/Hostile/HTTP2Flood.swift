@@ -46,15 +46,11 @@ struct HTTP2Flood: Sendable, CustomTestStringConvertible {
     fileprivate var startByteCount: Int { isRefused ? 1 : 2 << 20 }
 }
 
-/// A server that floods each connection after its first requests.
+/// A server that floods each connection after the first request.
 final class HTTP2FloodServer {
     let url: URL
     /// Opened when the flood has begun, or the client has ended the connection.
     let isFlooding: Gate
-    /// Opened by the test after the responses before the flood.
-    ///
-    /// libcurl may read a flood in the same call as the end of the response before it.
-    let mayFlood: Gate
     private let server: LoopbackServer
     private let processID: pid_t?
     /// `openssl s_server` for a server over TLS.
@@ -63,12 +59,8 @@ final class HTTP2FloodServer {
     /// - Parameter responseCount: How many requests are answered before the flood.
     init(_ flood: HTTP2Flood, _ certificates: TLSCertificates, afterResponses responseCount: UInt32 = 0) throws {
         let isFlooding = Gate("flood")
-        let mayFlood = Gate("responses before the flood")
-        // Nobody reads from a connection that is not in use.
-        let startByteCount = responseCount == 0 ? flood.startByteCount : 1
         let port = PortBox()
         self.isFlooding = isFlooding
-        self.mayFlood = mayFlood
         server = try LoopbackServer { connection in
             if flood.isSecure {
                 // The connection comes from s_server, which first tells its own port.
@@ -82,7 +74,6 @@ final class HTTP2FloodServer {
             for _ in 0..<3 { _ = try connection.readLine() }
             try connection.send(HTTP2Frame.preface)
             for number in 0..<responseCount { try connection.answer(number) }
-            if responseCount > 0 { try connection.wait(for: mayFlood) }
             if flood.isAfterHead { try connection.send(HTTP2Frame.head().bytes) }
             let frame = flood.frames.frame.bytes
             let block = (0..<32_768 / frame.count).reduce(into: Data()) { block, _ in block += frame }
@@ -90,7 +81,7 @@ final class HTTP2FloodServer {
             while true {
                 try connection.send(block)
                 count += block.count
-                if count >= startByteCount { isFlooding.open() }
+                if count >= flood.startByteCount { isFlooding.open() }
             }
         }
         guard flood.isSecure else {

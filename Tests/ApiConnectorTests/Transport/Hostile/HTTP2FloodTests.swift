@@ -169,8 +169,6 @@ import Testing
         let provider = try Self.provider(flood)
         let request = ApiRequest(url: hostile.url)
         _ = try await provider.response(for: request)
-        hostile.mayFlood.open()
-        try await hostile.isFlooding.opened()
         // There is neither a limit nor a cancellation: only the watch can end the call on this thread.
         let call = Task(executorPreference: InlineExecutor()) { try await provider.response(for: request) }
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
