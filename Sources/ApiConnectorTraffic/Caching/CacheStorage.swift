@@ -41,6 +41,16 @@ public protocol CacheStorage: Sendable {
     /// The call waits for the record, until it is canceled or times out.
     func record(for key: CacheKey) async -> Data?
 
+    /// Returns the newest record of a key to a call; nil if there is none.
+    ///
+    /// A cancellation and the deadline of the call end the wait. By default, the call gets the result of
+    /// ``record(for:)`` directly if ``answersWithoutWaiting`` is true, and otherwise from a separate task. Implement this
+    /// method if a closure can end the wait, because the call then needs no task:
+    /// see ``ApiConnector/ApiRequest/withDeadline(_:onStop:)``.
+    ///
+    /// - Throws: ``ApiConnector/ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`.
+    func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data?
+
     /// Whether ``record(for:)`` returns without waiting for anything; false by default.
     ///
     /// If true, a call reads the record directly. If false, a separate task reads it, so that a cancellation and the
@@ -65,6 +75,13 @@ public protocol CacheStorage: Sendable {
 }
 
 extension CacheStorage {
+    /// Returns the result of ``record(for:)``, which a separate task waits for if it may wait.
+    public func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
+        // A storage that never waits leaves no task behind.
+        if answersWithoutWaiting { return await record(for: key) }
+        return try await request.withDeadline { await record(for: key) }
+    }
+
     /// False.
     public var answersWithoutWaiting: Bool { false }
 

@@ -63,8 +63,13 @@ public final class DiskCacheStorage: CacheStorage {
         }
     }
 
-    /// The same for a call: a cancellation and the deadline end the wait, even if the disk hangs.
-    func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
+    /// Returns the record of a key to a call, and marks it as used.
+    ///
+    /// A cancellation and the deadline of the call end the wait, even if the disk hangs. Without a task that waits for
+    /// the disk, a hit takes a quarter less time.
+    ///
+    /// - Throws: ``ApiConnector/ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`.
+    public func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
         let end = PendingResult<Data?>()
         let result = await request.withDeadline {
             reads.async { [self] in end.resume(with: .success(newestRecord(of: key))) }
@@ -115,11 +120,12 @@ public final class DiskCacheStorage: CacheStorage {
         guard let lock = files.lock(isPatient: !isLockInUse.withLock { $0 }) else {
             isLockInUse.withLock { $0 = true }
             // Another process could undo a change. It could also put back the old record, so the record is outdated.
-            _ = changes.withLock { changes in key.map { changes.drop($0) } ?? changes.dropAll() }
+            let dropped = changes.withLock { changes in key.map { changes.drop($0) } ?? changes.dropAll() }
             // The outdated records must not be there after a restart. To remove a file needs no lock: at worst, another
             // process has just replaced the record, and its next call is a miss.
             removeFiles(of: changes.withLock { $0.takeUnremoved() })
-            return
+            // A change is released after its effect on the disk, as a change that is written.
+            return withExtendedLifetime(dropped) {}
         }
         isLockInUse.withLock { $0 = false }
         removeOutdatedRecords()

@@ -105,11 +105,7 @@ final class ResponseCache: Sendable {
     ///
     /// A cancellation of the call and its deadline end the wait, even if the storage hangs.
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
-        // This storage never waits, so no task can be left behind.
-        if storage.answersWithoutWaiting { return await storage.record(for: place.key) }
-        // The disk needs no task that waits for its queue: a quarter of a hit's time.
-        if let disk = storage as? DiskCacheStorage { return try await disk.record(for: place.key, to: request) }
-        let data = try await request.withDeadline { [storage] in await storage.record(for: place.key) }
+        let data = try await storage.record(for: place.key, to: request)
         if storage.isUnavailable { request.report(.custom("sharedStateUnavailable", details: ["cache": "storage"])) }
         return data
     }
