@@ -51,12 +51,15 @@ struct WaitingDownloadTests {
     @Test func ofTwoDownloadsToOneFileThatWaitOneFails() async throws {
         let feed = BodyFeed()
         let api = api { _ in .feed(feed, headers: ["ETag": "\"v1\""]) }
-        let downloads = (0..<2).map { _ in
-            Task { () async throws(ApiConnectorError) in
+        var downloads: [Task<DownloadedFile, any Error>] = []
+        for count in 1...2 {
+            let download = Task {
                 try await api.download(at: Endpoint("/"), to: folder.file("a"), resuming: nil).file()
             }
+            downloads.append(download)
+            // A download that starts while another one looks at the file fails before it waits.
+            await eventually { waiting.count == count }
         }
-        await eventually { waiting.count == 2 }
         waiting.gate.open()
         await eventually { waiting.endCount == 2 }
         try await feed.send(Data("one".utf8))

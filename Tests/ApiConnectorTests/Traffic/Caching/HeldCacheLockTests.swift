@@ -182,8 +182,13 @@ private struct HeldLock: Sendable {
     init(in folder: TemporaryFolder) throws {
         let path = folder.file(CacheFolderLock.name).path(percentEncoded: false)
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        // A storage releases the lock after its last change, and waits for nothing until then.
+        try #require(flock(descriptor, LOCK_EX) == 0)
     }
 
-    func release() { close(descriptor) }
+    func release() {
+        // A process that another test starts may have a copy of the descriptor, which would keep the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

@@ -48,13 +48,15 @@ extension SharedCacheFolderTests {
         let storage = disk()
         try await storage.store("one", for: key(1))
         let lock = try lock()
-        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        // The storage releases the lock after the change.
+        await eventually { flock(lock, LOCK_EX | LOCK_NB) == 0 }
         if all { storage.removeAll() } else { storage.update(key(1)) { _ in nil } }
         for _ in 0..<1000 { await Task.yield() }
         // The other process's change of the record that it had read.
         let file = try folder.write(CacheFile.bytes(of: Data("two".utf8), for: key(1)), to: "other")
         let place = folder.file(CacheFile.name(of: key(1)))
         #expect(rename(file.path(percentEncoded: false), place.path(percentEncoded: false)) == 0)
+        flock(lock, LOCK_UN)
         close(lock)
         #expect(await storage.record(for: key(1)) == nil)
         try await storage.finishWrites()
