@@ -45,8 +45,8 @@ public protocol CacheStorage: Sendable {
     ///
     /// A cancellation and the deadline of the call end the wait. By default, the call gets the result of
     /// ``record(for:)`` directly if ``answersWithoutWaiting`` is true, and otherwise from a separate task. Implement this
-    /// method if a closure can end the wait, because the call then needs no task:
-    /// see ``ApiConnector/ApiRequest/withDeadline(_:onStop:)``.
+    /// method if a closure can end the wait, because the call then needs no task: [Writing a
+    /// provider](/documentation/apiconnector/writingaprovider) explains `withDeadline(_:onStop:)`.
     ///
     /// - Throws: ``ApiConnector/ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`.
     func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data?
