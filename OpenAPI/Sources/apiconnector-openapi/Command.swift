@@ -204,14 +204,12 @@ struct Convert: ParsableCommand {
 
     func run() throws {
         let json = try DocumentBundle(contentsOf: URL(filePath: document), limits: limits.values).json()
-        let file = URL(filePath: output)
-        if check {
-            guard (try? Data(contentsOf: file)) == Data(json.utf8) else {
-                note("error: \(file.lastPathComponent) is not up to date")
-                throw ExitCode.failure
-            }
-        } else {
-            try Data(json.utf8).write(to: file, options: .atomic)
+        let file = OutputFile(URL(filePath: output))
+        if !check {
+            try file.write(Data(json.utf8))
+        } else if !file.contains(Data(json.utf8)) {
+            note("error: \(URL(filePath: output).lastPathComponent) is not up to date")
+            throw ExitCode.failure
         }
     }
 }

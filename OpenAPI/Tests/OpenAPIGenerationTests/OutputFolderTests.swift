@@ -19,6 +19,29 @@ struct OutputFolderTests {
         try body(folder)
     }
 
+    private func make(_ folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func path(_ url: URL) -> String { url.path(percentEncoded: false) }
+
+    private func link(_ url: URL, to destination: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: path(url), withDestinationPath: destination)
+    }
+
+    private func destination(of link: URL) throws -> String {
+        try FileManager.default.destinationOfSymbolicLink(atPath: path(link))
+    }
+
+    private let linkReason = "this is a symbolic link, and links in the output folder are not followed; remove the link"
+    private let irregularReason = "this is not a regular file, so it is not replaced; move or remove it"
+
+    private func names(in folder: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
+    }
+
+    private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
     @Test func namesOutsideASCIIAreUpToDateAfterTheyAreWritten() throws {
         try withFolder { url in
             let folder = OutputFolder(url)
@@ -63,12 +86,25 @@ struct OutputFolderTests {
 
     @Test func aFileThatCannotBeWrittenIsNamedWithTheReason() throws {
         try withFolder { url in
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-            try Data("mine".utf8).write(to: url.appending(component: "Models"))
-            let error = #expect(throws: DocumentError.self) { try OutputFolder(url).write([file("Models/A.swift")]) }
+            let name = "Models/\(String(repeating: "A", count: 300)).swift"
+            let error = #expect(throws: DocumentError.self) { try OutputFolder(url).write([file(name)]) }
             let text = try #require(error?.description)
-            #expect(text.contains("Models/A.swift cannot be changed: "))
-            #expect(!text.contains("Error Domain"))
+            #expect(text.hasSuffix("\(name) cannot be changed: File name too long"))
+        }
+    }
+
+    @Test func anOutputFolderThatIsAFileOrADanglingLinkIsNamedWithTheReason() throws {
+        try withFolder { url in
+            try make(url)
+            try Data("mine".utf8).write(to: url.appending(component: "file"))
+            try link(url.appending(component: "link"), to: "missing")
+            for (name, reason) in [("file", "Not a directory"), ("link", "it is a symbolic link that leads nowhere")] {
+                let output = OutputFolder(url.appending(component: name))
+                let error = #expect(throws: DocumentError.self) { try output.write([file("A.swift")]) }
+                #expect(error?.description == "\(path(url.appending(component: name))) cannot be changed: \(reason)")
+                #expect(output.differences(from: [file("A.swift")]) == [".apiconnector-openapi", "A.swift"])
+            }
+            #expect(try names(in: url) == ["file", "link"])
         }
     }
 
@@ -85,6 +121,228 @@ struct OutputFolderTests {
             let left = try FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))
             #expect(left == ["B.swift"])
             #expect(try Data(contentsOf: url.appending(component: "B.swift")) == Data("let mine = 1".utf8))
+        }
+    }
+
+    /// The generator never makes a link, so a link in the folder is treated as a file that was not generated.
+    @Test(arguments: ["outside", "/outside", "missing"])
+    func aFileThatIsALinkIsNotWrittenThrough(_ destination: String) throws {
+        try withFolder { url in
+            let output = url.appending(component: "out")
+            let outside = url.appending(component: "outside")
+            try make(output)
+            // Before, a link to a generated file of another client was followed.
+            try Data(file("A.swift", "other client").text.utf8).write(to: outside)
+            let destination = destination.hasPrefix("/") ? path(outside) : "../" + destination
+            for name in ["B.swift", ".apiconnector-openapi"] {
+                try link(output.appending(component: name), to: destination)
+                let error = #expect(throws: DocumentError.self) {
+                    try OutputFolder(output).write([file("A.swift"), file("B.swift")])
+                }
+                #expect(error?.description == "\(name): \(linkReason)")
+                #expect(try names(in: output) == [name])
+                #expect(try self.destination(of: output.appending(component: name)) == destination)
+                try FileManager.default.removeItem(at: output.appending(component: name))
+            }
+            #expect(try text(outside) == file("A.swift", "other client").text)
+            #expect(try names(in: url) == ["out", "outside"])
+        }
+    }
+
+    @Test func aFolderThatIsALinkIsNotWrittenThrough() throws {
+        try withFolder { url in
+            let output = url.appending(component: "out")
+            let outside = url.appending(component: "outside")
+            try make(output)
+            try make(outside)
+            try Data(file("B.swift", "old").text.utf8).write(to: outside.appending(component: "B.swift"))
+            try link(output.appending(component: "Models"), to: "../outside")
+            let error = #expect(throws: DocumentError.self) {
+                try OutputFolder(output).write([file("A.swift"), file("Models/B.swift"), file("Models/C.swift")])
+            }
+            #expect(error?.description == "Models: \(linkReason)")
+            #expect(try names(in: output) == ["Models"])
+            #expect(try names(in: outside) == ["B.swift"])
+            #expect(try text(outside.appending(component: "B.swift")) == file("B.swift", "old").text)
+        }
+    }
+
+    /// The user names this path, as for a download's file.
+    @Test func aLinkInThePathOfTheOutputFolderIsFollowed() throws {
+        try withFolder { url in
+            try make(url.appending(component: "real"))
+            try link(url.appending(component: "link"), to: "real")
+            let files = [file("A.swift"), file("Models/B.swift")]
+            for name in ["link", "link/inner"] {
+                let folder = OutputFolder(url.appending(path: name))
+                try folder.write(files)
+                #expect(folder.differences(from: files) == [])
+                try folder.write([file("A.swift")])
+                #expect(folder.differences(from: [file("A.swift")]) == [])
+            }
+            #expect(try destination(of: url.appending(component: "link")) == "real")
+            let real = url.appending(component: "real")
+            #expect(try names(in: real) == [".apiconnector-openapi", "A.swift", "Models", "inner"])
+        }
+    }
+
+    @Test func anotherNameOfAFileKeepsItsContent() throws {
+        try withFolder { url in
+            let output = url.appending(component: "out")
+            try OutputFolder(output).write([file("A.swift", "old")])
+            let list = output.appending(component: ".apiconnector-openapi")
+            for (name, original) in [("A", output.appending(component: "A.swift")), ("list", list)] {
+                try FileManager.default.linkItem(at: original, to: url.appending(component: name))
+            }
+            let files = [file("A.swift", "new"), file("B.swift")]
+            try OutputFolder(output).write(files)
+            #expect(try text(url.appending(component: "A")) == file("A.swift", "old").text)
+            #expect(try text(url.appending(component: "list")) == "A.swift\n")
+            #expect(OutputFolder(output).differences(from: files) == [])
+        }
+    }
+
+    @Test func aReplacedFileKeepsItsPermissions() throws {
+        try withFolder { url in
+            try OutputFolder(url).write([file("A.swift", "old")])
+            let name = path(url.appending(component: "A.swift"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: name)
+            try OutputFolder(url).write([file("A.swift", "new")])
+            #expect(try text(URL(filePath: name)) == file("A.swift", "new").text)
+            let attributes = try FileManager.default.attributesOfItem(atPath: name)
+            #expect(attributes[.posixPermissions] as? Int == 0o640)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: ["A.swift", ".apiconnector-openapi"])
+    func aPipeIsNeitherReadNorReplaced(_ name: String) throws {
+        try withFolder { url in
+            try make(url)
+            try #require(mkfifo(path(url.appending(component: name)), 0o600) == 0)
+            let files = [file("A.swift"), file("B.swift")]
+            #expect(OutputFolder(url).differences(from: files) == [".apiconnector-openapi", "A.swift", "B.swift"])
+            let error = #expect(throws: DocumentError.self) { try OutputFolder(url).write(files) }
+            #expect(error?.description == "\(name): \(irregularReason)")
+            #expect(try names(in: url) == [name])
+        }
+    }
+
+    @Test func aFolderInThePlaceOfAFileIsNotReplaced() throws {
+        try withFolder { url in
+            try make(url.appending(component: "B.swift"))
+            let error = #expect(throws: DocumentError.self) {
+                try OutputFolder(url).write([file("A.swift"), file("B.swift")])
+            }
+            #expect(error?.description == "B.swift: \(irregularReason)")
+            #expect(try names(in: url) == ["B.swift"])
+        }
+    }
+
+    @Test func aFileInThePlaceOfAFolderIsNotReplaced() throws {
+        try withFolder { url in
+            try make(url)
+            try Data(file("Models").text.utf8).write(to: url.appending(component: "Models"))
+            let error = #expect(throws: DocumentError.self) {
+                try OutputFolder(url).write([file("A.swift"), file("Models/B.swift")])
+            }
+            #expect(error?.description == "Models: this is not a folder, so it is not replaced; move or remove it")
+            #expect(try names(in: url) == ["Models"])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func outdatedFilesAreNotRemovedThroughLinks() throws {
+        try withFolder { url in
+            let output = url.appending(component: "out")
+            let outside = url.appending(component: "outside")
+            try make(output)
+            try make(outside)
+            for name in ["B.swift", "C.swift"] {
+                try Data(file(name).text.utf8).write(to: outside.appending(component: name))
+            }
+            try Data(file("E.swift").text.utf8).write(to: output.appending(component: "E.swift"))
+            try Data("Models/B.swift\nC.swift\nD.swift\nE.swift\0.swift\n\n/\n".utf8)
+                .write(to: output.appending(component: ".apiconnector-openapi"))
+            try link(output.appending(component: "Models"), to: "../outside")
+            try link(output.appending(component: "C.swift"), to: "../outside/C.swift")
+            try #require(mkfifo(path(output.appending(component: "D.swift")), 0o600) == 0)
+            let files = [file("A.swift")]
+            #expect(OutputFolder(output).differences(from: files) == [".apiconnector-openapi", "A.swift"])
+            try OutputFolder(output).write(files)
+            #expect(try names(in: outside) == ["B.swift", "C.swift"])
+            #expect(
+                try names(in: output) == [
+                    ".apiconnector-openapi", "A.swift", "C.swift", "D.swift", "E.swift", "Models",
+                ]
+            )
+        }
+    }
+
+    /// `generate` would refuse the link, so `--check` must not pass.
+    @Test func aLinkToAnUpToDateFileIsADifference() throws {
+        try withFolder { url in
+            let files = [file("A.swift"), file("Models/B.swift")]
+            try OutputFolder(url).write(files)
+            try FileManager.default.moveItem(
+                at: url.appending(component: "Models"),
+                to: url.appending(component: "Moved")
+            )
+            try link(url.appending(component: "Models"), to: "Moved")
+            #expect(OutputFolder(url).differences(from: files) == ["Models/B.swift"])
+        }
+    }
+
+    @Test func theFileOfConvertCanBeALink() throws {
+        try withFolder { url in
+            let file = url.appending(component: "real.json")
+            let other = url.appending(component: "other.json")
+            try make(url)
+            try Data("old".utf8).write(to: file)
+            try FileManager.default.linkItem(at: file, to: other)
+            try link(url.appending(component: "link.json"), to: "real.json")
+            let output = OutputFile(url.appending(component: "link.json"))
+            #expect(!output.contains(Data("new".utf8)))
+            try output.write(Data("new".utf8))
+            #expect(output.contains(Data("new".utf8)))
+            #expect(try text(file) == "new")
+            #expect(try text(other) == "old")
+            #expect(try names(in: url) == ["link.json", "other.json", "real.json"])
+            #expect(try destination(of: url.appending(component: "link.json")) == "real.json")
+            let new = OutputFile(url.appending(component: "new.json"))
+            try new.write(Data("new".utf8))
+            #expect(new.contains(Data("new".utf8)))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func theFileOfConvertIsARegularFile() throws {
+        try withFolder { url in
+            try make(url.appending(component: "folder"))
+            try #require(mkfifo(path(url.appending(component: "pipe")), 0o600) == 0)
+            try link(url.appending(component: "link"), to: "pipe")
+            try link(url.appending(component: "dangling"), to: "missing")
+            let before = try names(in: url)
+            for (name, reason) in [
+                ("folder", "it is not a regular file"), ("pipe", "it is not a regular file"),
+                ("link", "it is not a regular file"), ("dangling", "it is a symbolic link that leads nowhere"),
+                ("missing/a.json", "No such file or directory"), ("pipe/a.json", "Not a directory"),
+            ] {
+                let file = OutputFile(url.appending(path: name))
+                #expect(!file.contains(Data()))
+                let error = #expect(throws: DocumentError.self) { try file.write(Data()) }
+                #expect(error?.description == "\(path(url))/\(name) cannot be changed: \(reason)")
+            }
+            #expect(try names(in: url) == before)
+        }
+    }
+
+    @Test func aFailedWriteLeavesNothing() throws {
+        try withFolder { url in
+            try make(url.appending(component: "A.swift"))
+            let folder = try FolderHandle(at: path(url))
+            let error = #expect(throws: POSIXError.self) { try folder.replace("A.swift", with: Data("new".utf8)) }
+            #expect(error?.code == .EISDIR)
+            #expect(try names(in: url) == ["A.swift"])
         }
     }
 }
