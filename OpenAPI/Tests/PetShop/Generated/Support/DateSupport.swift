@@ -33,6 +33,8 @@ nonisolated extension TextValue {
 
 /// A point in time in the format of RFC 3339, with or without a fraction of a second.
 package nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
+    private static let decoder = JSONCoding(dates: .iso8601).makeDecoder()
+
     /// The date.
     package var date: Date
 
@@ -41,30 +43,13 @@ package nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
         self.date = date
     }
 
-    /// Parses a text; nil if the text is not a date.
+    /// Parses a text; nil if the text is not a date of RFC 3339.
     package init?(_ text: String) {
-        let fields = text.split { !$0.isASCII || !$0.isNumber }
-        guard fields.count >= 6, text.utf8.count >= 19, let year = Int(fields[0]), let month = Int(fields[1]),
-            let day = Day(year: year, month: month, day: Int(fields[2]) ?? 0), let hour = Int(fields[3]),
-            let minute = Int(fields[4]), let second = Int(fields[5]), hour < 25, minute < 60, second < 61
+        // A text of visible characters without a backslash is the same in JSON.
+        guard text.utf8.allSatisfy({ 0x20...0x7E ~= $0 && $0 != 0x5C }),
+            let date = try? Self.decoder.decode(Date.self, from: Data("\"\(text)\"".utf8))
         else { return nil }
-        var rest = text.dropFirst(19)
-        var fraction = 0.0
-        if rest.first == "." || rest.first == "," {
-            let digits = rest.dropFirst().prefix { $0.isNumber }
-            fraction = Double("0." + digits) ?? 0
-            rest = rest.dropFirst(digits.count + 1)
-        }
-        var offset = 0
-        if let sign = rest.first, sign == "+" || sign == "-" {
-            let digits = rest.filter(\.isNumber)
-            guard digits.count == 4, let number = Int(digits) else { return nil }
-            offset = (number / 100 * 60 + number % 100) * (sign == "-" ? -60 : 60)
-        } else if !rest.isEmpty, rest.uppercased() != "Z" {
-            return nil
-        }
-        let seconds = day.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second - offset
-        date = Date(timeIntervalSince1970: Double(seconds) + fraction)
+        self.date = date
     }
 
     /// The text in UTC, rounded to microseconds, with no, three or six digits after the second.
@@ -73,7 +58,15 @@ package nonisolated struct DateTime: TextValue, Comparable, ParameterValue {
         let exact = (date.timeIntervalSince1970 * 1_000_000).rounded()
         guard let microseconds = Int64(exactly: exact) else { return date.formatted(.iso8601) }
         let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
-        let text = Date(timeIntervalSince1970: Double((microseconds - fraction) / 1_000_000)).formatted(.iso8601)
+        let seconds = Double((microseconds - fraction) / 1_000_000)
+        var text = Date(timeIntervalSince1970: seconds).formatted(.iso8601)
+        if -62_167_219_200 ..< -12_219_292_800 ~= seconds {
+            // Foundation writes dates before 1582 in the Julian calendar. The Gregorian calendar repeats itself
+            // after 400 years, so the text is that of a date 1,600 years later, with another year.
+            text = Date(timeIntervalSince1970: seconds + 50_491_123_200).formatted(.iso8601)
+            let year = 10_000 + (Int(text.prefix(4)) ?? 0) - 1_600
+            text = "\(String(year).dropFirst())\(text.dropFirst(4))"
+        }
         guard fraction > 0 else { return text }
         let digits = String(1_000_000 + fraction).dropFirst()
         return "\(text.dropLast()).\(digits.hasSuffix("000") ? digits.dropLast(3) : digits)Z"
@@ -140,7 +133,9 @@ package nonisolated struct Day: TextValue, Comparable, ParameterValue {
     /// Parses a text; nil if the text is not a day.
     package init?(_ text: String) {
         let parts = text.split(separator: "-").compactMap { Int($0) }
-        guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }
+        guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]),
+            day.description == text
+        else { return nil }
         self = day
     }
 
@@ -153,14 +148,7 @@ package nonisolated struct Day: TextValue, Comparable, ParameterValue {
     }
 
     /// Compares the days.
-    package static func < (left: Self, right: Self) -> Bool { left.daysSince1970 < right.daysSince1970 }
-
-    /// Howard Hinnant's `days_from_civil`.
-    fileprivate var daysSince1970: Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 }
