@@ -158,12 +158,13 @@ final class Soak: Sendable {
 
 extension Behavior {
     /// The expected error of a call.
-    fileprivate var kind: ApiConnectorError.Kind? {
+    var kind: ApiConnectorError.Kind? {
         switch self {
         case .reset, .resetInside, .truncated, .truncatedChunks: .connectionLost
         case .badChunk, .garbage: .malformedResponse
         case .silence, .silenceInside: .stalled
-        case .short, .large, .measure, .late: nil
+        case .short, .large, .measure, .late, .guarded: nil
+        case .refused: .unacceptableStatus
         }
     }
 }

@@ -8,6 +8,7 @@ import Foundation
 import MisbehavingServer
 import Servers
 import Support
+import Synchronization
 
 if CommandLine.arguments.dropFirst().first == "latency" {
     let problems = try await Latency.report()
@@ -22,6 +23,13 @@ case "disk-cache":
     exit(problems.isEmpty ? 0 : 1)
 case "reloads":
     exit(try await reloads() ? 0 : 1)
+case "stress":
+    let seed = CommandLine.arguments.dropFirst(2).first.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+    guard let seed else {
+        print("usage: soak stress [SEED]")
+        exit(2)
+    }
+    try await Stress.run(seed: seed)
 case "disk-cache-work":
     try await DiskCacheSoak.work(in: CommandLine.arguments[2])
 default:
@@ -46,12 +54,14 @@ func reloads() async throws -> Bool {
 }
 
 guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
-    print("usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache\n       soak reloads")
+    print(
+        "usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache\n       soak reloads\n       soak stress [SEED]"
+    )
     exit(2)
 }
 let inFlight = 64
 let soak = Soak(requestCount, over: try MisbehavingServer())
-Watchdog.start(watching: soak)
+Watchdog.start(endedCount: { soak.endedCount.load(ordering: .relaxed) })
 
 await soak.run(until: 1_000, inFlight: inFlight)
 try await Task.sleep(for: .milliseconds(100))
