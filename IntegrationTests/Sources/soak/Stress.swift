@@ -237,23 +237,9 @@ final class StressLog: Sendable {
         let (limit, call) = (Percentiles(state.limits), Percentiles(state.calls))
         print("a limit ends its call late by: \(limit)")
         print("a short call that is due at the same time takes: \(call)")
-        // A busy machine or loop delays both. The call takes more turns of the loop than the limit does.
-        if limit.high <= 2 * call.high + 50 { return state.problems }
+        if limit.isSoon(after: call) { return state.problems }
         let problem = "95 of 100 limits must be late by at most 50 ms and twice the time of 95 of 100 short calls"
         return state.problems + [problem]
-    }
-
-    private struct Percentiles: CustomStringConvertible {
-        let median: Double
-        let high: Double
-
-        init(_ values: [Double]) {
-            let sorted = values.sorted()
-            median = sorted.isEmpty ? 0 : sorted[sorted.count / 2]
-            high = sorted.isEmpty ? 0 : sorted[sorted.count * 95 / 100]
-        }
-
-        var description: String { String(format: "median %.1f ms, 95 of 100 within %.1f ms", median, high) }
     }
 }
 #endif
