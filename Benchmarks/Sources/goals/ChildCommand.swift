@@ -16,7 +16,7 @@ struct ChildCommand: AsyncParsableCommand {
         subcommands: [
             RequestsCommand.self, CannedCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self,
             SecureGetsCommand.self, SendFileCommand.self, BesideHostileCommand.self, LoopsCommand.self,
-            LoopWorkCommand.self, TimingsCommand.self,
+            LateLimitsCommand.self, LoopWorkCommand.self, TimingsCommand.self,
         ]
     )
 

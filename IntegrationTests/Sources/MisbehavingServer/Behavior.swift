@@ -12,6 +12,10 @@ public enum Behavior: String, CaseIterable, Sendable {
     case measure
     /// A short body that is sent some milliseconds late.
     case late
+    /// A short body for a request with ``freshToken``, and otherwise ``refused``.
+    case guarded
+    /// The status 401.
+    case refused
 
     /// A reset of the connection instead of a response.
     case reset
@@ -38,6 +42,9 @@ public enum Behavior: String, CaseIterable, Sendable {
     /// The body of ``short``.
     public static let shortBody = #"{"id":1,"title":"Hello, world","likes":1234567}"#
 
+    /// The bearer token that ``guarded`` accepts.
+    public static let freshToken = "fresh"
+
     /// The size of ``large`` in bytes.
     public static let largeByteCount = 256 * 1024
 
@@ -48,7 +55,8 @@ public enum Behavior: String, CaseIterable, Sendable {
     /// The bytes to send, and what happens to the connection afterward.
     func answer(toBodyOf byteCount: Int) -> (bytes: [UInt8], end: End) {
         switch self {
-        case .short, .late: (Self.response(Self.shortBody), .keepsOpen)
+        case .short, .late, .guarded: (Self.response(Self.shortBody), .keepsOpen)
+        case .refused: (Array("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".utf8), .keepsOpen)
         case .large: (Self.largeAnswer, .keepsOpen)
         case .measure: (Self.response("\(byteCount)"), .keepsOpen)
         case .reset: ([], .resets)

@@ -183,6 +183,9 @@ private struct Connection {
         let byteCount = length.flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) } ?? 0
         guard input.count >= head + byteCount else { return nil }
         input.removeFirst(head + byteCount)
+        if behavior == .guarded, !lines.contains("Authorization: Bearer \(Behavior.freshToken)") {
+            return (.refused, byteCount)
+        }
         return (behavior, byteCount)
     }
 

@@ -31,7 +31,8 @@ final class Soak: Sendable {
     /// The results of the calls.
     struct Records {
         var counts: [String: Int] = [:]
-        /// The times from a cancellation or a stall timeout to the call's end, in milliseconds.
+        /// The times from a cancellation or a stall timeout to the call's end, and the times of short calls, in
+        /// milliseconds.
         var delays: [String: [Double]] = [:]
         var surprises: [String] = []
     }
@@ -70,7 +71,9 @@ final class Soak: Sendable {
         case 4:
             await expect("sent") { try await self.sentByteCount(2000) == 2000 }
         default:
+            let start = ContinuousClock.now
             await expect("short") { try await self.bodyByteCount(.short) == Behavior.shortBody.utf8.count }
+            note(delay: ContinuousClock.now - start, of: "short")
         }
     }
 
@@ -158,14 +161,35 @@ final class Soak: Sendable {
 
 extension Behavior {
     /// The expected error of a call.
-    fileprivate var kind: ApiConnectorError.Kind? {
+    var kind: ApiConnectorError.Kind? {
         switch self {
         case .reset, .resetInside, .truncated, .truncatedChunks: .connectionLost
         case .badChunk, .garbage: .malformedResponse
         case .silence, .silenceInside: .stalled
-        case .short, .large, .measure, .late: nil
+        case .short, .large, .measure, .late, .guarded: nil
+        case .refused: .unacceptableStatus
         }
     }
+}
+
+/// Percentiles of times in milliseconds.
+struct Percentiles: CustomStringConvertible {
+    private let median: Double
+    /// 95 of 100 times are at most this long.
+    let high: Double
+
+    init(_ milliseconds: [Double]) {
+        let sorted = milliseconds.sorted()
+        median = sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+        high = sorted.isEmpty ? 0 : sorted[sorted.count * 95 / 100]
+    }
+
+    var description: String { String(format: "median %.1f ms, 95 of 100 within %.1f ms", median, high) }
+
+    /// Whether limits end their calls soon enough, compared with the short calls beside them.
+    ///
+    /// A busy machine or loop delays both. A short call takes more turns of the loop than the end of a limit.
+    func isSoon(after shortCalls: Percentiles) -> Bool { high <= 50 + 2 * shortCalls.high }
 }
 
 /// SplitMix64 (Steele, Lea, Flood, 2014).

@@ -13,22 +13,33 @@ enum Watchdog {
     /// The longest duration of a run, in seconds.
     private static let limit = 290
 
-    static func start(watching soak: Soak) {
+    /// - Parameters:
+    ///   - interval: The time between two lines about the progress, in seconds; 10 by default.
+    ///   - endedCount: Returns the number of calls that have ended.
+    ///   - openCalls: Returns a line for each call that is open; none by default.
+    static func start(
+        reportingEvery interval: Int = 10,
+        endedCount: @escaping @Sendable () -> Int,
+        openCalls: @escaping @Sendable () -> [String] = { [] }
+    ) {
+        @Sendable func fail(_ problem: String) -> Never {
+            for call in openCalls() { print("open: \(call)") }
+            print("error: \(problem)")
+            exit(1)
+        }
         let thread = Thread {
             var (last, silentSince) = (0, 0)
             for second in 1... {
                 sleep(1)
-                let ended = soak.endedCount.load(ordering: .relaxed)
+                let ended = endedCount()
                 if ended != last { (last, silentSince) = (ended, second) }
-                if second.isMultiple(of: 10) { print("\(second) s: \(ended) calls have ended") }
+                if second.isMultiple(of: interval) { print("\(second) s: \(ended) calls have ended") }
                 fflush(nil)
                 if second - silentSince > silence {
-                    print("error: hanging: \(ended) calls have ended, none of them within the last \(silence) seconds")
-                    exit(1)
+                    fail("hanging: \(ended) calls have ended, none of them within the last \(silence) seconds")
                 }
                 if second > limit {
-                    print("error: only \(ended) calls have ended within \(limit) seconds; the machine may be busy")
-                    exit(1)
+                    fail("only \(ended) calls have ended within \(limit) seconds; the machine may be busy")
                 }
             }
         }

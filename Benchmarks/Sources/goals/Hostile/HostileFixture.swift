@@ -10,7 +10,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
     case nestedGzip, gzipBomb, deflateBomb, brotliBomb, zstdBomb, unreadBomb
     case endlessTrailers, endlessInterimHeads, endlessHead, headByteByByte
     case oneByteChunks, endlessChunkExtension, endlessBody, deepJSON, unreadStream
-    case http2OneByteFrames, http2EmptyFrames, http2Pings
+    case http2OneByteFrames, http2EmptyFrames, http2Pings, http2WindowUpdates
 
     var name: String {
         switch self {
@@ -32,6 +32,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         case .http2OneByteFrames: "HTTP/2 frames of one byte"
         case .http2EmptyFrames: "HTTP/2 frames without a byte"
         case .http2Pings: "HTTP/2 pings"
+        case .http2WindowUpdates: "HTTP/2 window updates"
         }
     }
 
@@ -46,9 +47,28 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
     /// Whether the fixture uses HTTP/2, without TLS.
     var isMultiplexed: Bool {
         switch self {
-        case .http2OneByteFrames, .http2EmptyFrames, .http2Pings: true
+        case .http2OneByteFrames, .http2EmptyFrames, .http2Pings, .http2WindowUpdates: true
         default: false
         }
+    }
+
+    /// The limits that can end a call that reads the fixture.
+    ///
+    /// Bytes of a body restart the stall limit. No limit applies to the decoding, or is noticed in an unread stream.
+    var limits: [LateLimitsCommand.Limit] {
+        switch self {
+        case .deepJSON, .unreadStream, .unreadBomb: []
+        case .http2EmptyFrames, .http2Pings, .http2WindowUpdates: LateLimitsCommand.Limit.allCases
+        default: [.attempt, .overall]
+        }
+    }
+
+    /// A provider that reads the fixture.
+    var provider: AnyProvider {
+        guard isMultiplexed else { return AnyProvider(SystemProvider()) }
+        var configuration = CurlConfiguration()
+        configuration.httpVersion = .http2PriorKnowledge
+        return AnyProvider(CurlProvider(configuration: configuration))
     }
 
     /// Calls the server once, and returns when the call has failed or succeeded.
@@ -110,6 +130,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         case .http2OneByteFrames: Self.frames(type: 0, stream: 1, [0x61])
         case .http2EmptyFrames: Self.frames(type: 0, stream: 1, [])
         case .http2Pings: Self.frames(type: 6, stream: 0, Array(repeating: 0, count: 8))
+        case .http2WindowUpdates: Self.frames(type: 8, stream: 0, [0, 0, 0, 1])
         case .unreadStream, .endlessBody:
             Self.text("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", Self.lines("data: "))
         }
