@@ -57,6 +57,8 @@ struct LimitLane {
     /// The end of the server's pause: no request starts before this time.
     private var pauseEnd: Duration = .zero
     private var quota: (count: Int, end: Duration)?
+    /// When the last request succeeded; nil before that.
+    private var lastSuccess: Duration?
 
     init(_ limit: RequestLimit, _ policy: SharedLimitPolicy? = nil) {
         self.limit = limit
@@ -139,13 +141,15 @@ struct LimitLane {
 
     /// Records that the head of a response has arrived, or that the request has failed before that.
     mutating func answer(_ number: Int, _ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?, now: Duration) {
-        if let start = unanswered.removeValue(forKey: number) {
-            concurrency?.end(number, outcome, latency: now - start, lastNumber: nextNumber)
-        }
+        let start = unanswered.removeValue(forKey: number)
+        if let start { concurrency?.end(number, outcome, latency: now - start, lastNumber: nextNumber) }
+        if outcome == .success { lastSuccess = now }
         guard let limits else { return }
         let before = (pauseEnd, quota?.count, quota?.end)
         defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
-        if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
+        // If another request succeeded meanwhile, only a part of the origin's servers is overloaded.
+        let isMixed = limits.isPartial && lastSuccess.map { $0 > start ?? now } == true
+        if let pause = limits.pause, !isMixed { pauseEnd = max(pauseEnd, now + capped(pause)) }
         guard let left = limits.quota else { return }
         // The server's count already includes the requests that were sent before this one.
         let count = max(left.count - unanswered.keys.count { $0 > number }, 0)

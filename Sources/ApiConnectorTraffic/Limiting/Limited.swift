@@ -78,8 +78,9 @@ extension DataRequestType {
     /// - A call that cannot start before its deadline, or that is canceled, fails at once.
     /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
     ///
-    /// A 403, 429 or 503 with `Retry-After` delays all requests that share the limit. So does a response that reports
-    /// that the quota is used up: in a `RateLimit` field (the IETF's draft-ietf-httpapi-ratelimit-headers and its older
+    /// A 403, 429 or 503 with `Retry-After` delays all requests that share the limit, but a 503 does not if another
+    /// request succeeded while its request was in flight. A response that reports that the quota is used up delays them,
+    /// too: in a `RateLimit` field (the IETF's draft-ietf-httpapi-ratelimit-headers and its older
     /// forms) or in `X-RateLimit-` fields.
     ///
     /// ```swift

@@ -25,6 +25,8 @@ struct ServerLimits: Equatable {
     let isThrottling: Bool
     /// How long the server wants no requests.
     var pause: Duration?
+    /// Whether perhaps only a part of the origin's servers wants this pause, because the status is 503.
+    let isPartial: Bool
     /// The tightest of the server's quotas.
     var quota: Quota?
 
@@ -33,6 +35,7 @@ struct ServerLimits: Equatable {
         let pause = [403, 429, 503].contains(status) ? headers.retryAfter(now: date) : nil
         isThrottling = status == 429 || status == 503 || pause != nil
         self.pause = pause
+        isPartial = status == 503
         guard !headers.isEmpty else { return }
         let quotas = Self.structured(headers) + Self.prefixes.compactMap { Self.numbered($0, headers, date) }
         quota = quotas.min { ($0.count, $1.reset) < ($1.count, $0.reset) }

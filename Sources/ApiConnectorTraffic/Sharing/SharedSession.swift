@@ -54,8 +54,6 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let storage: SharedSessionStorage<Session>
     private let policy: SharedSessionPolicy
     private let timeSource: any TimeSource
-    /// The name of this instance as an owner of leases.
-    private let owner = UUID().uuidString
     /// The session that this instance uses; nil if it has not read one.
     private let known = Protected<Known?>(nil)
     private let backoff = Protected(SharedStateBackoff())
@@ -133,6 +131,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         where isUsable: @Sendable (Session) -> Bool = { _ in true },
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
+        // Each call is an owner of leases, so that calls of one instance wait for each other, too.
+        let owner = UUID().uuidString
         var pause = policy.firstPollInterval
         var firstVersion: UInt64?
         while true {
@@ -143,8 +143,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 let first = firstVersion ?? record.version
                 firstVersion = first
                 if let session = try await newerSession(in: record, than: first, isUsable) { return session }
-                if let lease = try await acquireLease() {
-                    return try await during(lease) {
+                if let lease = try await acquireLease(for: owner) {
+                    return try await during(lease, of: owner) {
                         try await self.makeSession(after: first, isUsable, by: refresh)
                     }
                 }
@@ -197,7 +197,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The stored session; nil if this instance has already read it, or if it cannot be used.
+    /// The stored session; nil if it was stored before the refresh and this instance knows it, or if it cannot be used.
     ///
     /// - Parameter first: The version that was stored when the refresh began.
     private func newerSession(
@@ -205,7 +205,11 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         than first: UInt64,
         _ isUsable: (Session) -> Bool
     ) async throws -> Session? {
-        guard let data = record.data, record.version != known.withLock({ $0?.record.version }) else { return nil }
+        guard let data = record.data else { return nil }
+        if let known = known.withLock({ $0 }), known.record.version == record.version {
+            // Another call of this instance has stored it, by a sign-in or a refresh.
+            return record.version != first && known.keepID == nil ? known.session : nil
+        }
         guard let session = try await storage.load(data) else { return nil }
         known.withLock { $0 = Known(record: record, session: session) }
         return record.version != first || isUsable(session) ? session : nil
@@ -385,7 +389,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         if stored.version != record.version, stored.data != data { try? await remove(data) }
     }
 
-    private func acquireLease() async throws(ApiConnectorError) -> SharedLease? {
+    private func acquireLease(for owner: String) async throws(ApiConnectorError) -> SharedLease? {
         try await asking { () async throws(ApiConnectorError) in
             try await state.acquireLease(
                 of: key,
@@ -401,6 +405,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// If a renewal fails, the operation continues, and other processes may also refresh.
     private func during(
         _ lease: SharedLease,
+        of owner: String,
         _ operation: @Sendable () async throws -> Session
     ) async throws -> Session {
         let renewal = Task { [timeSource, policy] in
@@ -408,7 +413,9 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
             while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil {
                 // This runs in its own task. The store could still run a canceled operation after the lease has ended.
                 // If the lease was lost, its renewal is a new lease with another number.
-                if let renewed = await Task(operation: { try? await acquireLease() }).value { lease = renewed }
+                if let renewed = await Task(operation: { try? await acquireLease(for: owner) }).value {
+                    lease = renewed
+                }
             }
             return lease
         }

@@ -31,12 +31,13 @@ struct HTTP2Frame: Sendable {
         HTTP2Frame(type: 3, stream: stream, payload: bytes(of: code))
     }
 
-    static func goAway(last stream: UInt32) -> HTTP2Frame {
-        HTTP2Frame(type: 7, payload: bytes(of: stream) + bytes(of: 0))
+    static func goAway(last stream: UInt32, error: UInt32 = 0) -> HTTP2Frame {
+        HTTP2Frame(type: 7, payload: bytes(of: stream) + bytes(of: error))
     }
 
     static let refusedStream: UInt32 = 7
     static let internalError: UInt32 = 2
+    static let http1Required: UInt32 = 13
 
     private static func bytes(of number: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(number >> $0 & 0xFF) }

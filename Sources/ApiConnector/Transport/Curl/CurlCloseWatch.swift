@@ -26,12 +26,9 @@ final class CurlCloseWatch {
 
     /// Watches the connection of a transfer; nil if the connection does not use libcurl's OpenSSL.
     init?(_ easy: CurlEasy) {
-        var pointer: UnsafeMutableRawPointer?
-        guard let setInfoCallback = CurlOpenSSL.setInfoCallback,
-            ccurl_easy_get_pointer(easy.pointer, CCURLINFO_TLS_SSL_PTR, &pointer) == 0,
-            let session = pointer?.assumingMemoryBound(to: ccurl_tls_session.self).pointee,
-            session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL), let ssl = session.internals
-        else { return nil }
+        guard let setInfoCallback = CurlOpenSSL.setInfoCallback, let ssl = CurlOpenSSL.connection(of: easy) else {
+            return nil
+        }
         self.ssl = UInt(bitPattern: ssl)
         let entry = Entry(id: ObjectIdentifier(self))
         Self.entries.withLock { [address = self.ssl] in $0[address] = entry }

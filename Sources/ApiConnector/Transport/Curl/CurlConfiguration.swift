@@ -22,9 +22,16 @@ public struct CurlConfiguration: Sendable, Hashable {
     public var maximumConnectionLifetime: Duration? = .seconds(600)
 
     /// The HTTP version; ``HTTPVersion/automatic`` by default.
+    ///
+    /// If a server requires HTTP/1.1 for a request over HTTP/2 (RFC 9113, section 7, HTTP_1_1_REQUIRED), the provider's
+    /// next requests to it over TLS use HTTP/1.1. The request itself is sent again over HTTP/1.1 if its method is
+    /// idempotent, or if the server has reported that it did not process it; otherwise it fails.
     public var httpVersion: HTTPVersion = .automatic
 
     /// Whether calls with a streamed response may share an HTTP/2 connection; false by default, which uses HTTP/1.1.
+    ///
+    /// Downloads are such calls, too. If false, HTTP/2 over TLS is used for them only if the server refuses HTTP/1.1 in
+    /// the handshake.
     ///
     /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, regardless of ``streamWindowByteCount``, and
     /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1, the buffer has 1.9 MB and the delay is

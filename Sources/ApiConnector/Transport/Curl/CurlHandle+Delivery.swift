@@ -29,6 +29,9 @@ extension CurlHandle {
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
             isShared = !hasTurnShare
             if isShared { turns.recordSharing(of: transfer) }
+            // After a status of 300 and more, libcurl sends nothing more of the body. But it waits for the source of a
+            // paused body, unless the transfer is resumed.
+            if transfer.upload != nil { turns.pause(transfer) }
             // RFC 9112, section 6.3: bytes after such a body may be an attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
             guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
@@ -42,15 +45,16 @@ extension CurlHandle {
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
         guard !bytes.isEmpty else { return 0 }
+        nudge.countPiece()
         deliverHead(of: transfer)
         let isStreamed = transfer.request.delivery == .streamed
         if hasTurnShare, !turnShare.admits(bytes.count, isStreamed: isStreamed, in: turns.number) {
             turns.pause(transfer)
-            return CCURL_WRITEFUNC_PAUSE
+            return pauseReceiving()
         }
         if isShared, !admitsShared(bytes.count) {
             turns.delay(transfer, now: MonotonicTime.milliseconds)
-            return CCURL_WRITEFUNC_PAUSE
+            return pauseReceiving()
         }
         switch transfer.receive(bytes) {
         case .kept:
@@ -60,9 +64,14 @@ extension CurlHandle {
             openSockets.countDelivered(bytes.count)
             deliveries.add(transfer)
             return bytes.count
-        case .full: return CCURL_WRITEFUNC_PAUSE
+        case .full: return pauseReceiving()
         case .refused: return Self.abort
         }
+    }
+
+    private func pauseReceiving() -> Int {
+        isReceivePaused = true
+        return CCURL_WRITEFUNC_PAUSE
     }
 
     /// Whether the turn may receive a piece of a response over HTTP/2; always true for a response's first piece in a
@@ -75,12 +84,15 @@ extension CurlHandle {
 
     /// Called after libcurl has read up to 100 times.
     func finishRound() {
-        guard hasTurnShare, let transfer else { return }
+        guard let transfer else { return }
+        if isShared, nudge.finishRound(), !isReceivePaused { turns.delay(transfer, now: MonotonicTime.milliseconds) }
+        guard hasTurnShare else { return }
         switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
         case .none: return
         case .untilNextTurn: turns.pause(transfer)
         case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
         }
+        isReceivePaused = true
         curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
     }
 

@@ -37,19 +37,33 @@ extension CurlHandle {
     private func read(logLine text: UnsafeRawBufferPointer) {
         switch CurlStreamLog.line(text) {
         case .stream(let stream): log.stream = stream
-        case .goAway(let lastStream):
+        case .goAway(let lastStream, let error):
             // If this handle has no connection, libcurl is reading from a connection that no transfer uses.
             if let connection { sockets.recordGoAway(lastStream, on: connection) }
+            if error == CurlStreamLog.http1Required { recordHTTP1() }
         case .unsent: log.isUnsent = true
         case .refused:
             log.outcome = .unprocessed
+            if let connection { sockets.markClosing(connection) }
         case .died:
             judgeRepetition()
+            if let connection { sockets.markClosing(connection) }
             connection = nil
+        case .downgraded:
+            log.isDowngraded = true
+            recordHTTP1()
+        case .closed: log.isClosed = true
+        case .full: log.isFull = true
+        case .closing: if !log.isFull { judgeClosing() }
         case .empty:
-            if String(cString: errorText) == CurlStreamLog.emptyReply { judgeEnd() }
+            if !log.isDowngraded, String(cString: errorText) == CurlStreamLog.emptyReply { judgeEnd() }
         case nil: break
         }
+    }
+
+    private func recordHTTP1() {
+        guard let transfer, let origin = HTTPOrigin(transfer.request.url) else { return }
+        sockets.recordHTTP1(of: origin)
     }
 
     /// Determines why libcurl sends the request again.
@@ -71,6 +85,19 @@ extension CurlHandle {
     private func judgeEnd() {
         guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,
             sockets.lastStream(of: connection) == nil, sockets.hasEnded(connection) == false
+        else { return }
+        log.outcome = .broken
+    }
+
+    /// Determines whether libcurl closes the connection of a response because the server violated HTTP/2.
+    ///
+    /// After a violation, libcurl sends GOAWAY, and the next read is the end of the body for it. Otherwise it closes a
+    /// connection after a response in three cases: the server sent GOAWAY, another transfer has given up the
+    /// connection, or the server has ended TLS.
+    private func judgeClosing() {
+        guard CurlRuntime.tellsBrokenRules, send.step == .send, log.outcome == nil, log.stream != nil, let transfer,
+            let connection, sockets.lastStream(of: connection) == nil, !sockets.isClosing(connection),
+            !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
         else { return }
         log.outcome = .broken
     }

@@ -40,12 +40,13 @@ extension CurlHandle {
             question.isUnusableWhenReused = mustSwitchRoutes
         } else {
             sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
-            openSockets.forget(connection.localPort)
+            openSockets.forget(connection)
             openedSockets = []
         }
         // A server that refuses the client's certificate also closes the connection. The request is then sent, so that
         // libcurl reads the reason.
         question.hasEnded = certificateWatch?.isAsking != true && sockets.hasEnded(connection) == true
+        question.requiresHTTP1 = !usesHTTP1 && !log.isDowngraded && requiresHTTP1(transfer)
         sendCount += 1
         guard send.ask(question) == .send else { return false }
         self.connection = connection
@@ -69,19 +70,37 @@ extension CurlHandle {
         guard sendCount > 0 else { return question }
         question.wasSent = wasSent
         question.isAnswered = head.isProvisional
-        question.isRepeatable = transfer.request.isRepeatable
+        // libcurl also sends a request again if the server requires HTTP/1.1 after a part of the response.
+        question.isRepeatable = transfer.request.isRepeatable && !head.isComplete
         question.isProvenUnprocessed = question.wasSent && isUnprocessed
         return question
     }
 
+    /// Whether the origin of a transfer that may use HTTP/2 over TLS has required HTTP/1.1.
+    func requiresHTTP1(_ transfer: CurlTransfer) -> Bool {
+        configuration.httpVersion == .automatic && transfer.block.isSecure
+            && sockets.requiresHTTP1(transfer.request.url)
+    }
+
     /// Whether a transfer's new connection is known to carry one request at a time.
     func isSequential(_ transfer: CurlTransfer) -> Bool {
-        let isStreamed = transfer.request.delivery == .streamed && !configuration.streamsOverHTTP2
+        if requiresHTTP1(transfer) { return true }
         return switch configuration.httpVersion {
         case .http1: true
         case .http2PriorKnowledge: false
-        case .automatic: isStreamed || !transfer.block.isSecure
+        case .automatic: !transfer.block.isSecure || offersOnlyHTTP1(transfer)
         }
+    }
+
+    /// Whether a transfer over TLS offers only HTTP/1.1 because its response is streamed.
+    func offersOnlyHTTP1(_ transfer: CurlTransfer) -> Bool {
+        configuration.httpVersion == .automatic && transfer.request.delivery == .streamed
+            && !configuration.streamsOverHTTP2 && !sockets.requiresHTTP2(transfer.request.url)
+    }
+
+    /// Whether the server has refused a stream in the TLS handshake because it has no HTTP/1.1 (RFC 7301, section 3.2).
+    private func isRefusedForHTTP1(_ code: Int32, _ transfer: CurlTransfer) -> Bool {
+        code == 35 && offersOnlyHTTP1(transfer) && String(cString: errorText).contains("no application protocol")
     }
 
     /// Records whether the connection of an ended transfer carries one request at a time.
@@ -128,6 +147,7 @@ extension CurlHandle {
         isBodyUsedUp = false
         let isFresh = !CurlRuntime.asksBeforeSending && !transfer.request.isRepeatable
         take(isFresh ? .fresh : send.route)
+        if requiresHTTP1(transfer) { useHTTP1() }
     }
 
     /// Whether HTTP/2 with prior knowledge cannot reuse a connection.
@@ -141,7 +161,8 @@ extension CurlHandle {
     private func take(_ route: CurlSendState.Route) {
         guard route != self.route else { return }
         self.route = route
-        easy.set(CCURLOPT_FRESH_CONNECT, route == .fresh ? 1 : 0)
+        easy.set(CCURLOPT_FRESH_CONNECT, route == .fresh || route == .http1 ? 1 : 0)
+        if route == .http1 { useHTTP1() }
         guard mustSwitchRoutes else { return }
         easy.set(
             CCURLOPT_HTTP_VERSION,
@@ -153,14 +174,21 @@ extension CurlHandle {
     ///
     /// - Parameter code: libcurl's code, not 0.
     func prepareAgain(after code: Int32) -> Bool {
-        guard let transfer, !transfer.isOver, !head.isProvisional, log.outcome != .broken else { return false }
+        guard let transfer, !transfer.isOver, !head.isProvisional, log.outcome != .broken, !isAnsweredEarly(code)
+        else { return false }
         guard !head.isComplete || mayForgetResponse(of: transfer) else { return false }
         var failure = CurlSendState.Failure()
         failure.isLostConnection = isLostConnection(code)
         failure.wasSent = wasSent
         failure.isProvenUnprocessed = !head.isComplete && isUnprocessed
         failure.isRepeatable = transfer.request.isRepeatable
-        guard send.retry(failure), transfer.restart() else { return false }
+        failure.requiresHTTP1 = requiresHTTP1(transfer)
+        let isForHTTP2 = isRefusedForHTTP1(code, transfer)
+        guard isForHTTP2 || send.retry(failure), transfer.restart() else { return false }
+        if isForHTTP2, let origin = HTTPOrigin(transfer.request.url) {
+            sockets.recordHTTP2(of: origin)
+            prepareStream(of: transfer)
+        }
         if failure.wasSent {
             hasSentBefore = true
             if let upload = transfer.upload, !upload.rewind() {
@@ -190,6 +218,19 @@ extension CurlHandle {
     /// because the caller has not received any part of it yet.
     private func mayForgetResponse(of transfer: CurlTransfer) -> Bool {
         log.stream != nil && transfer.upload == nil && transfer.inlineBody == nil
+    }
+
+    /// Whether a code only means that the server has sent a whole response and then refused the rest of the request's
+    /// body (RFC 9113, section 8.1).
+    ///
+    /// libcurl 7.88 reports this as an error without a text, and has not compared the length of the body.
+    func isAnsweredEarly(_ code: Int32) -> Bool {
+        guard code == 92, log.isClosed, errorText.pointee == 0, head.isComplete, !isReceivePaused else { return false }
+        var length: Int64 = -1
+        var received: Int64 = 0
+        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        ccurl_easy_get_offset(easy.pointer, CCURLINFO_SIZE_DOWNLOAD_T, &received)
+        return length < 0 || length == received
     }
 
     /// Whether a code means that a connection was lost during the request, and not because of a missing client
@@ -223,6 +264,19 @@ extension CurlHandle {
         }
         guard send.step == .refuse else { return nil }
         let method = transfer.request.method
+        if log.isDowngraded {
+            var error = ApiConnectorError(
+                .other,
+                "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED); it may have processed the request, "
+                    + "and \(method) is not sent twice",
+                request: transfer.request
+            )
+            .advising(
+                "Set CurlConfiguration.httpVersion to .http1. The provider's next requests to this server use HTTP/1.1."
+            )
+            error.isPermanent = true
+            return error
+        }
         let reason =
             transfer.request.isRepeatable
             ? "the request was sent again already" : "\(method) is not sent twice"

@@ -28,6 +28,9 @@ final class CurlHandle {
     private(set) var isLogged = false
     /// Whether the response uses HTTP/2, so that it shares its connection.
     var isShared = false
+    /// Whether libcurl has paused receiving.
+    var isReceivePaused = false
+    var nudge = CurlNudge()
     /// The last turn that received a piece of the body.
     var lastPieceTurn = -1
     let sockets: CurlSockets
@@ -44,6 +47,8 @@ final class CurlHandle {
     var send = CurlSendState()
     /// The connections that libcurl may use now, as set by an option.
     var route = CurlSendState.Route.any
+    /// Whether the server requires HTTP/1.1, so that libcurl uses it.
+    private(set) var usesHTTP1 = false
     /// How often libcurl has called the send callback since the transfer was added.
     var sendCount = 0
     /// How often libcurl has reported progress before the first send.
@@ -108,7 +113,9 @@ final class CurlHandle {
     ///
     /// - Returns: libcurl's code. If it is not 0, the transfer has ended, and libcurl does not report it anywhere else.
     func resume() -> Int32 {
-        curl_easy_pause(easy.pointer, 0)
+        isReceivePaused = false
+        if nudge.begin() { curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_SEND)) }
+        return curl_easy_pause(easy.pointer, 0)
     }
 
     /// Delivers the head of a transfer that has ended, if it is still held.
@@ -116,7 +123,8 @@ final class CurlHandle {
     /// - Returns: Why the transfer failed; nil for success.
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
-        if code == 0 {
+        if code == 0 || isAnsweredEarly(code) {
+            if let failure = brokenRules(of: transfer), !hasKnownLength { return failure }
             recordVersion(of: transfer)
             deliverHead(of: transfer)
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
@@ -134,8 +142,15 @@ final class CurlHandle {
         return explain(error, code, words: words, hasHead: head.isComplete)
     }
 
+    /// Whether the length of the body is known, so that libcurl has compared it with the bytes that arrived.
+    private var hasKnownLength: Bool {
+        var length: Int64 = -1
+        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        return length >= 0
+    }
+
     /// Whether the transfer's connection was closed because libcurl did not return from it.
-    var isShutDown: Bool { connection.map { openSockets.isShutDown($0.localPort) } ?? false }
+    var isShutDown: Bool { connection.map { openSockets.isShutDown($0) } ?? false }
 
     /// The error of a transfer that failed at its proxy; nil for any other failure, or without a proxy.
     private func proxyError(_ code: Int32, _ words: String, of transfer: CurlTransfer) -> ApiConnectorError? {
@@ -251,6 +266,11 @@ extension CurlHandle {
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
+    func useHTTP1() {
+        usesHTTP1 = true
+        easy.set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
+    }
+
     /// Sets the options of one transfer.
     func prepare(_ transfer: CurlTransfer) {
         self.transfer = transfer
@@ -265,24 +285,25 @@ extension CurlHandle {
         // Another request's new connection may also carry this request. libcurl waits until it knows the HTTP version
         // of that connection, from the TLS handshake or from the configuration. Without TLS and without prior
         // knowledge, libcurl would learn the version only from the other request's response, so the option is not set.
-        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
+        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure), !requiresHTTP1(transfer) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             if let byteCount = CurlRuntime.sharedBufferByteCount { easy.set(CCURLOPT_BUFFERSIZE, byteCount) }
             isLogged = CurlRuntime.tellsRefusedStreams
             if isLogged { easy.set(CCURLOPT_VERBOSE, 1) }
         }
-        if transfer.request.delivery == .streamed { prepareStream() }
+        if transfer.request.delivery == .streamed { prepareStream(of: transfer) }
         prepareSend(of: transfer)
         guard transfer.request.method != .get || transfer.inlineBody != nil || transfer.upload != nil else { return }
         prepareMethod(of: transfer)
     }
 
-    private func prepareStream() {
-        let mayShare = configuration.httpVersion == .http2PriorKnowledge || configuration.streamsOverHTTP2
+    func prepareStream(of transfer: CurlTransfer) {
+        let offersOnlyHTTP1 = offersOnlyHTTP1(transfer)
+        let mayShare = configuration.httpVersion != .http1 && !offersOnlyHTTP1
         let minimum = mayShare ? CurlRuntime.sharedBufferByteCount ?? 0 : 0
         easy.set(CCURLOPT_BUFFERSIZE, max(minimum, TransferState.readByteCount(of: .streamed)))
-        guard configuration.httpVersion == .automatic, !configuration.streamsOverHTTP2 else { return }
-        easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
+        guard configuration.httpVersion == .automatic else { return }
+        easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: offersOnlyHTTP1))
     }
 
     private func prepareMethod(of transfer: CurlTransfer) {

@@ -25,6 +25,28 @@ enum CurlOpenSSL {
 
     static let setInfoCallback: ccurl_ssl_set_info_callback? = function("SSL_set_info_callback", of: "ssl")
 
+    /// OpenSSL's connection of a transfer; nil if the transfer has none.
+    static func connection(of easy: CurlEasy) -> UnsafeMutableRawPointer? {
+        var pointer: UnsafeMutableRawPointer?
+        guard ccurl_easy_get_pointer(easy.pointer, CCURLINFO_TLS_SSL_PTR, &pointer) == 0,
+            let session = pointer?.assumingMemoryBound(to: ccurl_tls_session.self).pointee,
+            session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL)
+        else { return nil }
+        return session.internals
+    }
+
+    /// Whether the server has sent `close_notify` on the connection of a transfer; nil if that is not known.
+    static func isNotified(_ easy: CurlEasy) -> Bool? {
+        guard let getShutdown, let connection = connection(of: easy) else { return nil }
+        // SSL_RECEIVED_SHUTDOWN is 2.
+        return getShutdown(connection) & 2 != 0
+    }
+
+    private static let getShutdown: (@convention(c) (UnsafeMutableRawPointer) -> Int32)? = function(
+        "SSL_get_shutdown",
+        of: "ssl"
+    )
+
     /// Frees libcrypto's data for the calling thread; otherwise this happens later, when the thread ends.
     static let endThread: (@convention(c) () -> Void)? = function("OPENSSL_thread_stop", of: "crypto")
 

@@ -92,6 +92,10 @@ struct CurlRequestBlock: ~Copyable {
             }
             lines.append((field.name, field.value))
         }
+        // libcurl waits for a second before it sends the body to a server that does not know this field. That is too long
+        // for a short body, and for one that may be short.
+        let isShort = request.body.source.map { ($0.byteCount ?? 0) <= CurlUpload.maximumInlineByteCount }
+        if isShort == true, !request.headers.contains(expect) { lines.append((expect, removal)) }
         if hasType { return lines }
         if !request.body.isEmpty {
             lines.append((.contentType, (request.body.mediaType ?? .octetStream).description))
@@ -102,6 +106,7 @@ struct CurlRequestBlock: ~Copyable {
     }
 
     private static let transferEncoding: HTTPHeaders.Name = "Transfer-Encoding"
+    private static let expect: HTTPHeaders.Name = "Expect"
 
     private static func append(_ text: String, to end: inout UnsafeMutableRawPointer) {
         var text = text

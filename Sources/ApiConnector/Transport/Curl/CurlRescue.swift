@@ -154,8 +154,8 @@ final class CurlRescue: Sendable {
 final class CurlOpenSockets: Sendable {
     private struct State {
         var descriptors: Set<Int32> = []
-        /// The local ports of the sockets that were shut down.
-        var shutDown: Set<UInt16> = []
+        /// The connections that were shut down.
+        var shutDown: Set<CurlConnectionName> = []
     }
 
     private let state = Locked(State())
@@ -183,18 +183,18 @@ final class CurlOpenSockets: Sendable {
     func shutDown(_ descriptor: Int32) {
         state.withLock { state in
             guard state.descriptors.contains(descriptor) else { return }
-            if let port = CurlSockets.localPort(of: descriptor) { state.shutDown.insert(port) }
+            if let name = CurlConnectionName(of: descriptor) { state.shutDown.insert(name) }
             _ = shutdown(descriptor, Int32(SHUT_RDWR))
         }
     }
 
-    func isShutDown(_ localPort: UInt16) -> Bool {
-        state.withLock { $0.shutDown.contains(localPort) }
+    func isShutDown(_ connection: CurlConnectionName) -> Bool {
+        state.withLock { $0.shutDown.contains(connection) }
     }
 
-    /// Records that a new connection has a port.
-    func forget(_ localPort: UInt16) {
-        state.withLock { _ = $0.shutDown.remove(localPort) }
+    /// Records that a new connection has the addresses and ports of an earlier one.
+    func forget(_ connection: CurlConnectionName) {
+        state.withLock { _ = $0.shutDown.remove(connection) }
     }
 
     /// How many bytes were read from each socket.

@@ -92,6 +92,12 @@ extension CurlHandle {
             return ApiConnectorError(error.kind, "no socket can be opened: \(reason)", request: transfer.request)
         }
         guard transfer.block.isSecure else { return error }
+        if error.kind == .malformedResponse, !hasHead, offersOnlyHTTP1(transfer) {
+            return error.advising(
+                "If the server has only HTTP/2, set CurlConfiguration.streamsOverHTTP2 to true: streams and downloads use "
+                    + "HTTP/1.1 otherwise."
+            )
+        }
         let fault = CurlSecurityFault(
             code: code,
             words: words,

@@ -15,6 +15,8 @@ struct CurlSendState {
         case fresh
         /// An open connection.
         case open
+        /// A new connection, over HTTP/1.1.
+        case http1
     }
 
     enum Step: Equatable {
@@ -29,6 +31,8 @@ struct CurlSendState {
     struct Question {
         /// Whether the connection was used before, or is shared.
         var isReused = false
+        /// Whether the server requires HTTP/1.1, and libcurl would use HTTP/2.
+        var requiresHTTP1 = false
         /// Whether bytes arrived on the connection while it was idle.
         var hasUnsolicitedInput = false
         /// Whether the server has closed the connection, for a connection that may use HTTP/2.
@@ -58,6 +62,8 @@ struct CurlSendState {
         var isProvenUnprocessed = false
         /// Whether repeating the request has the same effect as sending it once.
         var isRepeatable = false
+        /// Whether the server requires HTTP/1.1.
+        var requiresHTTP1 = false
     }
 
     /// The maximum number of times that a transfer is added again.
@@ -93,8 +99,9 @@ struct CurlSendState {
     private mutating func answer(_ question: Question) -> Step {
         if question.isRepetition {
             guard countRepetition(question.isProvenUnprocessed, question.isRepeatable) else { return .refuse }
-            if question.isReused { return .again(.fresh) }
+            if question.isReused, !question.requiresHTTP1 { return .again(.fresh) }
         }
+        if question.requiresHTTP1, route != .http1 { return .again(.http1) }
         if question.hasEnded, question.isReused || !hasReplacedConnection {
             hasReplacedConnection = true
             return .again(.fresh)
@@ -137,14 +144,14 @@ struct CurlSendState {
         switch step {
         case .again(let route):
             // The routes `any` and `open` may keep alternating; a new connection ends that.
-            self.route = againCount + 1 < Self.maximumAgainCount ? route : .fresh
+            self.route = route == .http1 || againCount + 1 < Self.maximumAgainCount ? route : .fresh
         case .refuse: return false
         case .send:
             let isUnprocessed = failure.isProvenUnprocessed || (failure.isLostConnection && !failure.wasSent)
             guard isUnprocessed || failure.isLostConnection, countRepetition(isUnprocessed, failure.isRepeatable) else {
                 return false
             }
-            route = .fresh
+            route = failure.requiresHTTP1 ? .http1 : .fresh
         }
         againCount += 1
         step = .send

@@ -23,6 +23,8 @@ final class CurlSockets {
         var isSequential: Bool
         /// The last stream that the server processes; `nil` before its GOAWAY.
         var lastStream: UInt32?
+        /// Whether libcurl closes the connection after its last response, because a transfer has given it up.
+        var isClosing = false
     }
 
     /// The maximum number of entries; a process has fewer connections.
@@ -32,6 +34,10 @@ final class CurlSockets {
 
     private var entries: [CurlConnectionName: Entry] = [:]
     private var corked: [Int32] = []
+    /// The origins that have required HTTP/1.1 over an HTTP/2 connection.
+    private var http1Origins: Set<HTTPOrigin> = []
+    /// The origins that have refused HTTP/1.1 in a TLS handshake.
+    private var http2Origins: Set<HTTPOrigin> = []
 
     /// Records the socket of a new connection, one of those that were opened for it.
     func add(_ opened: [Int32], _ connection: CurlConnectionName, isSequential: Bool) {
@@ -56,6 +62,38 @@ final class CurlSockets {
     /// The last stream that the server processes; `nil` if it has sent no GOAWAY.
     func lastStream(of connection: CurlConnectionName) -> UInt32? {
         entries[connection]?.lastStream
+    }
+
+    /// Records that a transfer has given up the connection.
+    func markClosing(_ connection: CurlConnectionName) {
+        entries[connection]?.isClosing = true
+    }
+
+    /// Whether a transfer has given up the connection.
+    func isClosing(_ connection: CurlConnectionName) -> Bool {
+        entries[connection]?.isClosing == true
+    }
+
+    /// Records that an origin requires HTTP/1.1 (RFC 9113, section 7, HTTP_1_1_REQUIRED).
+    func recordHTTP1(of origin: HTTPOrigin) {
+        if http1Origins.count >= Self.maximumCount { http1Origins = [] }
+        http1Origins.insert(origin)
+    }
+
+    /// Whether the origin of a URL has required HTTP/1.1.
+    func requiresHTTP1(_ url: URL) -> Bool {
+        !http1Origins.isEmpty && HTTPOrigin(url).map { http1Origins.contains($0) } == true
+    }
+
+    /// Records that an origin does not offer HTTP/1.1.
+    func recordHTTP2(of origin: HTTPOrigin) {
+        if http2Origins.count >= Self.maximumCount { http2Origins = [] }
+        http2Origins.insert(origin)
+    }
+
+    /// Whether the origin of a URL has refused HTTP/1.1.
+    func requiresHTTP2(_ url: URL) -> Bool {
+        !http2Origins.isEmpty && HTTPOrigin(url).map { http2Origins.contains($0) } == true
     }
 
     /// Whether bytes, or the end of the stream, arrived on an HTTP/1.x connection while it was idle.
@@ -110,22 +148,56 @@ final class CurlSockets {
     }
 
     static func localPort(of descriptor: Int32) -> UInt16? {
+        withAddress(getsockname, of: descriptor) { port, _, _ in port }
+    }
+
+    /// Calls a closure with the address of one end of a connection, and returns its result.
+    ///
+    /// - Parameters:
+    ///   - ask: `getsockname` or `getpeername`.
+    ///   - body: Gets the port, the family and the bytes of the IP address.
+    fileprivate static func withAddress<Value>(
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32,
+        of descriptor: Int32,
+        _ body: (UInt16, Int32, UnsafeRawPointer) -> Value
+    ) -> Value? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16? in
-                guard getsockname(descriptor, address, &length) == 0 else { return nil }
-                switch Int32(address.pointee.sa_family) {
-                case AF_INET:
-                    return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                        $0.pointee.sin_port.bigEndian
-                    }
-                case AF_INET6:
-                    return UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian
-                default: return nil
-                }
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard ask(descriptor, address, &length) == 0 else { return nil }
+                let bytes = UnsafeRawPointer(address)
+                let family = Int32(address.pointee.sa_family)
+                // The offsets of `sin_addr` and `sin6_addr`.
+                guard let offset = family == AF_INET ? 4 : family == AF_INET6 ? 8 : nil else { return nil }
+                let port = UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+                return body(port, family, bytes + offset)
             }
         }
+    }
+}
+
+extension CurlConnectionName {
+    /// The addresses of a connected socket, written as libcurl writes them; nil if it is not connected.
+    init?(of descriptor: Int32) {
+        guard let local = CurlSockets.withAddress(getsockname, of: descriptor, Self.text),
+            let remote = CurlSockets.withAddress(getpeername, of: descriptor, Self.text)
+        else { return nil }
+        self.init(
+            localAddress: local.address,
+            localPort: local.port,
+            remoteAddress: remote.address,
+            remotePort: remote.port
+        )
+    }
+
+    private static func text(_ port: UInt16, _ family: Int32, _ address: UnsafeRawPointer) -> (
+        address: String, port: UInt16
+    ) {
+        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            inet_ntop(family, address, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) }
+        }
+        return (text ?? "", port)
     }
 }
 

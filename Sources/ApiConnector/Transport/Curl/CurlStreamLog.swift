@@ -11,7 +11,7 @@ struct CurlStreamLog {
         /// The request is sent on this stream.
         case stream(UInt32)
         /// The server sent GOAWAY. It does not process streams after this one.
-        case goAway(lastStream: UInt32)
+        case goAway(lastStream: UInt32, error: UInt32)
         /// Writing the request's head failed, so that no part of it was sent.
         case unsent
         /// The stream was reset with REFUSED_STREAM. libcurl sends the request again.
@@ -23,6 +23,14 @@ struct CurlStreamLog {
         case died
         /// The connection is no longer usable, and no response arrived.
         case empty
+        /// The server requires HTTP/1.1 for the request. libcurl sends it again over HTTP/1.1.
+        case downgraded
+        /// The stream was closed without an error while the body of the request was being sent.
+        case closed
+        /// An idle connection is closed next, because there are too many.
+        case full
+        /// A connection is closed: that of the request, except after ``full``.
+        case closing
     }
 
     /// How the send ended.
@@ -37,6 +45,12 @@ struct CurlStreamLog {
     var stream: UInt32?
     /// Whether no part of the request was sent.
     var isUnsent = false
+    /// Whether libcurl sends the request again over HTTP/1.1, because the server requires it.
+    var isDowngraded = false
+    /// Whether the server closed the stream before the request's body was sent.
+    var isClosed = false
+    /// Whether there are too many idle connections, so that one of them is closed.
+    var isFull = false
     var outcome: Outcome?
 
     /// Parses a line; `nil` for a line that is not relevant.
@@ -45,10 +59,13 @@ struct CurlStreamLog {
         case UInt8(ascii: "U"): number(after: "Using Stream ID: ", in: text).map { .stream($0) }
         // The spelling is libcurl's.
         case UInt8(ascii: "r"):
-            number(after: "recveived GOAWAY, error=", upTo: "last_stream=", in: text).map { .goAway(lastStream: $0) }
+            goAway(text)
         case UInt8(ascii: "F"): heads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
         case UInt8(ascii: "R"): text.starts(with: "REFUSED_STREAM, retrying".utf8) ? .refused : nil
-        case UInt8(ascii: "C"): text.starts(with: "Connection died, retrying".utf8) ? .died : nil
+        case UInt8(ascii: "C"): connectionLines.first { text.starts(with: $0.0.utf8) }?.1
+        case UInt8(ascii: "s"):
+            number(after: "stream ", in: text).flatMap { text.starts(with: "stream \($0) closed".utf8) ? .closed : nil }
+        case UInt8(ascii: "D"): text.starts(with: "Downgrades to HTTP/1.1".utf8) ? .downgraded : nil
         case UInt8(ascii: "E"): text.starts(with: emptyReply.utf8) ? .empty : nil
         default: nil
         }
@@ -56,6 +73,21 @@ struct CurlStreamLog {
 
     /// libcurl's text for a connection that ended without a response.
     static let emptyReply = "Empty reply from server"
+
+    private static func goAway(_ text: UnsafeRawBufferPointer) -> Line? {
+        let prefix: StaticString = "recveived GOAWAY, error="
+        guard let error = number(after: prefix, in: text),
+            let stream = number(after: prefix, upTo: "last_stream=", in: text)
+        else { return nil }
+        return .goAway(lastStream: stream, error: error)
+    }
+
+    /// The error code HTTP_1_1_REQUIRED (RFC 9113, section 7).
+    static let http1Required: UInt32 = 13
+
+    private static let connectionLines: [(String, Line)] = [
+        ("Connection died, retrying", .died), ("Connection cache is full", .full), ("Closing connection ", .closing),
+    ]
 
     private static let heads = ["Failed sending HTTP ", "Failed sending POST ", "Failed sending PUT "]
 

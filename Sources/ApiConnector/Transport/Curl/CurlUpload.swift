@@ -17,8 +17,8 @@ final class CurlUpload: Sendable {
 
     /// The maximum size of a body that libcurl gets in one piece: 1 MiB.
     ///
-    /// libcurl sends such a body without `Expect: 100-continue`. It adds this field if it pulls the body with the read
-    /// callback.
+    /// libcurl sends such a body without `Expect: 100-continue`. It adds this field to a larger body, which it pulls with
+    /// the read callback.
     static let maximumInlineByteCount = 1 << 20
 
     let byteCount: Int?

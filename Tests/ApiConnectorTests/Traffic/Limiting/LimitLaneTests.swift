@@ -154,6 +154,42 @@ struct LimitLaneTests {
             ["a@0.0", "b@2.0"]
         ),
         Case(
+            "a 503 while another request succeeds comes from one of several servers",
+            free,
+            [
+                .enter("a"), .enter("b"), .at(1), .answer("b", 200, [:]), .finish("b"),
+                .answer("a", 503, ["Retry-After": "3"]), .finish("a"), .enter("c"), .at(5),
+            ],
+            ["a@0.0", "b@0.0", "c@1.0"]
+        ),
+        Case(
+            "a 503 after a success that came before its request holds all back",
+            free,
+            [
+                .enter("b"), .answer("b", 200, [:]), .finish("b"), .at(1), .enter("a"), .at(2),
+                .answer("a", 503, ["Retry-After": "3"]), .finish("a"), .enter("c"), .at(9),
+            ],
+            ["b@0.0", "a@1.0", "c@5.0"]
+        ),
+        Case(
+            "a 503 while others fail holds all back",
+            free,
+            [
+                .enter("a"), .enter("b"), .at(1), .answer("b", 503, [:]), .finish("b"),
+                .answer("a", 503, ["Retry-After": "3"]), .finish("a"), .enter("c"), .at(5),
+            ],
+            ["a@0.0", "b@0.0", "c@4.0"]
+        ),
+        Case(
+            "a 429 while another request succeeds holds all back",
+            free,
+            [
+                .enter("a"), .enter("b"), .at(1), .answer("b", 200, [:]), .finish("b"),
+                .answer("a", 429, ["Retry-After": "3"]), .finish("a"), .enter("c"), .at(5),
+            ],
+            ["a@0.0", "b@0.0", "c@4.0"]
+        ),
+        Case(
             "Retry-After of a 200 means something else",
             free,
             [.enter("a"), .answer("a", 200, ["Retry-After": "3"]), .finish("a"), .enter("b")],

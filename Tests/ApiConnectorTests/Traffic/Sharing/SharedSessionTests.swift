@@ -83,6 +83,48 @@ extension SharedSessionTests {
         #expect(server.used == [1])
     }
 
+    /// The server revokes everything if a refresh token is used twice.
+    @Test func callsOfOneInstanceSendOneRefresh() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let gate = Gate()
+        let arrived = Gate()
+        let tasks = (0..<3).map { _ in
+            Task { [server] in
+                try await instance.refreshed { old in
+                    arrived.open()
+                    try await gate.opened()
+                    return server.refresh(old)
+                }
+            }
+        }
+        try await arrived.opened()
+        // The others wait for it.
+        var waiting = 0
+        while waiting < 2 { waiting += try await clock.nextSleep() == .milliseconds(50) ? 1 : 0 }
+        gate.open()
+        while memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).version != 2 {
+            await Task.yield()
+        }
+        clock.advance(by: .milliseconds(50))
+        for task in tasks { #expect(try await task.value == Tokens(refresh: 2)) }
+        #expect(server.used == [1])
+    }
+
+    @Test func aSignInDuringARefreshOfTheSameInstanceIsUsed() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let other = Tokens(refresh: 7)
+        let tokens = try await instance.refreshed { [server] old in
+            try await instance.signIn(other)
+            return server.refresh(old)
+        }
+        #expect(tokens == other)
+        // The next refresh begins with the session of the sign-in.
+        _ = try await refreshed(instance)
+        #expect(server.used == [1, 7])
+    }
+
     @Test func theLeaseOfACrashedProcessExpires() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()

@@ -94,7 +94,7 @@ struct CurlResendTests {
         let error = await #expect(throws: ApiConnectorError.self) {
             try await provider.response(for: request(.put, to: server, body: body))
         }
-        #expect(error?.kind == .connectionLost)
+        #expect(error?.kind == .notReplayable)
         #expect(server.requests.count == 2)
     }
 }

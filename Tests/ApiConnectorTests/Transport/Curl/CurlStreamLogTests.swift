@@ -14,18 +14,25 @@ struct CurlStreamLogTests {
 
     @Test func readsTheRelevantLines() {
         #expect(line("Using Stream ID: 163 (easy handle 0x7f49)\n") == .stream(163))
-        #expect(line("recveived GOAWAY, error=0, last_stream=161\n") == .goAway(lastStream: 161))
-        #expect(line("recveived GOAWAY, error=11, last_stream=2147483647\n") == .goAway(lastStream: 0x7FFF_FFFF))
+        #expect(line("recveived GOAWAY, error=0, last_stream=161\n") == .goAway(lastStream: 161, error: 0))
+        #expect(
+            line("recveived GOAWAY, error=11, last_stream=2147483647\n") == .goAway(lastStream: 0x7FFF_FFFF, error: 11)
+        )
         #expect(line("REFUSED_STREAM, retrying a fresh connect\n") == .refused)
         #expect(line("Connection died, retrying a fresh connect (retry count: 1)\n") == .died)
         #expect(line("Empty reply from server\n") == .empty)
+        #expect(line("Downgrades to HTTP/1.1\n") == .downgraded)
+        #expect(line("stream 1 closed\n") == .closed)
+        #expect(line("Connection cache is full, closing the oldest one\n") == .full)
+        #expect(line("Closing connection 0\n") == .closing)
         #expect(line("Failed sending HTTP POST request\n") == .unsent)
     }
 
     @Test(arguments: [
         "", "Using Stream ID: ", "Using Stream ID: 99999999999", "recveived GOAWAY, error=0",
         "Failed sending HTTP2 data",
-        "recveived GOAWAY, error=0, last=1", "Connection #0 to host 127.0.0.1 left intact", "Rebuilt",
+        "recveived GOAWAY, error=0, last=1", "stream 1 opened", "stream  closed", "Closing",
+        "Connection #0 to host 127.0.0.1 left intact", "Rebuilt",
     ])
     func skipsAllOthers(_ text: String) {
         #expect(line(text) == nil)

@@ -53,7 +53,25 @@ struct CurlUploadTests {
             #expect(seen.body == Data("abcdef".utf8))
             #expect(seen.header("Transfer-Encoding") == (byteCount == nil ? "chunked" : nil))
             #expect(seen.header("Content-Length") == byteCount.map { "\($0)" })
+            // Many servers do not answer this field, and the body would wait for a second.
+            #expect(seen.header("Expect") == nil)
         }
+    }
+
+    @Test func asksTheServerBeforeASourceIfTheRequestSaysSo() async throws {
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let body = RequestBody.stream {
+            AsyncStream { continuation in
+                continuation.yield(Data([1]))
+                continuation.finish()
+            }
+        }
+        var request = ApiRequest(url: server.url(), method: .put, body: body)
+        request.headers["Expect"] = "100-continue"
+        #expect(try await CurlProvider(configuration: .patient).response(for: request).status == 204)
+        let seen = try await server.request(0)
+        #expect(seen.headers(named: "Expect") == ["100-continue"])
+        #expect(seen.body == Data([1]))
     }
 
     /// The server has the first chunk before the source has the second.

@@ -240,50 +240,86 @@ extension HostileFixture {
     ]
 
     /// libcurl says of a connection that it gives up for an error of the framing only that it ended.
-    private static let http2: [HostileFixture] = [
-        .frames("HTTP/2: as it should be", [.head(), .data("hello")], is: hello),
-        .frames(
-            "HTTP/2: a body longer than its length",
-            [.head([("content-length", "4")]), .data("hello")],
-            is: malformed
+    private static let http2: [HostileFixture] =
+        [
+            .frames("HTTP/2: as it should be", [.head(), .data("hello")], is: hello),
+            .frames(
+                "HTTP/2: a body longer than its length",
+                [.head([("content-length", "4")]), .data("hello")],
+                is: malformed
+            ),
+            // Without the length, libcurl reports the reset as the end of the body (SECURITY.md).
+            .frames(
+                "HTTP/2: half a body of a known length, and a reset without an error",
+                [.head([("content-length", "10")]), .data("hello", isLast: false), .reset(1, code: 0)],
+                is: malformed
+            ),
+            .frames(
+                "HTTP/2: a body shorter than its length",
+                [.head([("content-length", "6")]), .data("hello")],
+                is: malformed
+            ),
+            .frames(
+                "HTTP/2: two lengths",
+                [.head([("content-length", "5"), ("content-length", "6")]), .data("hello")],
+                is: malformed
+            ),
+            .frames(
+                "HTTP/2: a length with a plus",
+                [.head([("content-length", "+5")]), .data("hello")],
+                is: malformed
+            ),
+            .frames("HTTP/2: a name in upper case", [.head([("X", "y")]), .data("hello")], is: malformed),
+            .frames("HTTP/2: a field of HTTP/1.1", [.head([("connection", "close")]), .data("hello")], is: malformed),
+            .frames("HTTP/2: a line break in a value", [.head([("x", "y\r\nz: 1")]), .data("hello")], is: malformed),
+            .frames("HTTP/2: data before the head", [.data("hello")], is: malformed),
+            .frames(
+                "HTTP/2: a frame of 16 MiB",
+                [HTTP2Frame(type: 0, stream: 1, payload: Array(repeating: 0, count: 0xFF_FFFF))],
+                is: malformed
+            ),
+            .frames(
+                "HTTP/2: a broken header block",
+                [HTTP2Frame(type: 1, flags: 4, stream: 1, payload: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])],
+                is: malformed
+            ),
+        ] + connectionErrors.map { name, frames in .frames("HTTP/2: \(name)", frames, is: malformed) } + [
+            .frames(
+                "HTTP/2: endless 103 heads",
+                [],
+                repeated: [.head([("link", "x")], status: HTTP2Frame.earlyHints)],
+                is: malformed
+            )
+        ]
+
+    /// Each ends the connection with an error (RFC 9113, section 5.4.1), and the server stays silent from then on.
+    private static let connectionErrors: [(String, [HTTP2Frame])] = [
+        (
+            "data with more padding than its frame",
+            [.head(), HTTP2Frame(type: 0, flags: 8, stream: 1, payload: [9, 0])]
         ),
-        // Without the length, libcurl reports the reset as the end of the body (SECURITY.md).
-        .frames(
-            "HTTP/2: half a body of a known length, and a reset without an error",
-            [.head([("content-length", "10")]), .data("hello", isLast: false), .reset(1, code: 0)],
-            is: malformed
+        ("padded data without a byte", [.head(), HTTP2Frame(type: 0, flags: 8, stream: 1)]),
+        ("a head with more padding than its frame", [HTTP2Frame(type: 1, flags: 12, stream: 1, payload: [9, 0x88])]),
+        ("data of the connection", [.head(), HTTP2Frame(type: 0, stream: 0, payload: [0])]),
+        ("data of a stream that was not opened", [.head(), HTTP2Frame(type: 0, stream: 9, payload: [0])]),
+        ("a head of the connection", [HTTP2Frame(type: 1, flags: 4, stream: 0, payload: [0x88])]),
+        ("a head of a stream of the server", [HTTP2Frame(type: 1, flags: 4, stream: 2, payload: [0x88])]),
+        ("a continuation of nothing", [.head(), HTTP2Frame(type: 9, flags: 4, stream: 1)]),
+        (
+            "data inside of a head",
+            [HTTP2Frame(type: 1, stream: 1, payload: [0x88]), HTTP2Frame(type: 0, stream: 1, payload: [0])]
         ),
-        .frames(
-            "HTTP/2: a body shorter than its length",
-            [.head([("content-length", "6")]), .data("hello")],
-            is: malformed
-        ),
-        .frames(
-            "HTTP/2: two lengths",
-            [.head([("content-length", "5"), ("content-length", "6")]), .data("hello")],
-            is: malformed
-        ),
-        .frames("HTTP/2: a length with a plus", [.head([("content-length", "+5")]), .data("hello")], is: malformed),
-        .frames("HTTP/2: a name in upper case", [.head([("X", "y")]), .data("hello")], is: malformed),
-        .frames("HTTP/2: a field of HTTP/1.1", [.head([("connection", "close")]), .data("hello")], is: malformed),
-        .frames("HTTP/2: a line break in a value", [.head([("x", "y\r\nz: 1")]), .data("hello")], is: malformed),
-        .frames("HTTP/2: data before the head", [.data("hello")], is: malformed),
-        .frames(
-            "HTTP/2: a frame of 16 MiB",
-            [HTTP2Frame(type: 0, stream: 1, payload: Array(repeating: 0, count: 0xFF_FFFF))],
-            is: malformed
-        ),
-        .frames(
-            "HTTP/2: a broken header block",
-            [HTTP2Frame(type: 1, flags: 4, stream: 1, payload: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])],
-            is: malformed
-        ),
-        .frames(
-            "HTTP/2: endless 103 heads",
-            [],
-            repeated: [.head([("link", "x")], status: HTTP2Frame.earlyHints)],
-            is: malformed
-        ),
+        ("a promise", [HTTP2Frame(type: 5, flags: 4, stream: 1, payload: [0, 0, 0, 2, 0x82])]),
+        ("settings of one byte", [.head(), HTTP2Frame(type: 4, payload: [0])]),
+        ("settings of a stream", [.head(), HTTP2Frame(type: 4, stream: 1)]),
+        ("a window that is too large", [.head(), HTTP2Frame(type: 4, payload: [0, 4, 0xFF, 0xFF, 0xFF, 0xFF])]),
+        ("an update of a window by nothing", [.head(), HTTP2Frame(type: 8, payload: [0, 0, 0, 0])]),
+        ("updates of a window beyond its limit", [.head(), HTTP2Frame(type: 8, payload: [0x7F, 0xFF, 0xFF, 0xFF])]),
+        ("a ping of one byte", [.head(), HTTP2Frame(type: 6, payload: [0])]),
+        ("a reset of one byte", [.head(), HTTP2Frame(type: 3, stream: 1, payload: [0])]),
+        ("a reset of the connection", [.head(), HTTP2Frame(type: 3, payload: [0, 0, 0, 0])]),
+        ("a farewell of one byte", [.head(), HTTP2Frame(type: 7, payload: [0])]),
+        ("a priority of one byte", [.head(), HTTP2Frame(type: 2, stream: 1, payload: [0])]),
     ]
 
     private static let malformed = Outcome.failure(.malformedResponse)

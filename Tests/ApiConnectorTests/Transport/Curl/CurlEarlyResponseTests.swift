@@ -1,0 +1,154 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// A server that answers before it has read the request's body (RFC 9113, section 8.1).
+struct CurlEarlyResponseTests {
+    enum Body: String, CaseIterable {
+        /// More than the window of a stream, in one piece.
+        case whole
+        /// More than the window of a stream, from a source.
+        case source
+        /// A source that yields one byte, and the next ones when the response has come.
+        case slowSource
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var status: UInt16
+        var body: Body
+        var answer: String
+        var delivery: ResponseDelivery
+
+        var testDescription: String { "\(status), \(body), \(answer), \(delivery)" }
+    }
+
+    /// How an attempt to send the request ended.
+    private enum Outcome: Equatable {
+        case response(Int, Data)
+        case failure(ApiConnectorError.Kind)
+    }
+
+    static let rows: [Row] = [200, 303, 413].flatMap { status in
+        Body.allCases.flatMap { body in
+            ["", "hello"].flatMap { answer in
+                [.standard, .streamed].map { Row(status: status, body: body, answer: answer, delivery: $0) }
+            }
+        }
+    }
+
+    /// The client has read the response before the server refuses the rest of the body.
+    @Test(arguments: rows, [.put, .post] as [HTTPMethod])
+    func anEarlyResponseIsDelivered(_ row: Row, _ method: HTTPMethod) async throws {
+        let (outcome, count) = try await outcome(row, method, isApart: true)
+        #expect(outcome == .response(Int(row.status), Data(row.answer.utf8)))
+        #expect(count == 1)
+    }
+
+    /// libcurl 7.88 drops a response that it reads together with the reset of its stream.
+    @Test(arguments: rows) func aPostWhoseResponseIsLostIsSentOnce(_ row: Row) async throws {
+        let (outcome, count) = try await outcome(row, .post, isApart: false)
+        #expect([.response(Int(row.status), Data(row.answer.utf8)), .failure(.connectionLost)].contains(outcome))
+        #expect(count == 1)
+    }
+
+    /// The outcome of a call, and how often it was sent.
+    ///
+    /// - Parameter isApart: Whether the server waits until the client has read the response, and then resets the stream.
+    private func outcome(_ row: Row, _ method: HTTPMethod, isApart: Bool) async throws -> (Outcome, Int) {
+        let seen = Locked(0)
+        let answered = Gate("response")
+        let server = try LoopbackServer { connection in
+            try connection.send(HTTP2Frame.settings.bytes)
+            try connection.serveRequests { stream in
+                seen.withLock { $0 += 1 }
+                var head = HTTP2Frame.head(status: [0x08, 3] + Array("\(row.status)".utf8), isLast: row.answer.isEmpty)
+                head.stream = stream
+                var frames = [head]
+                if !row.answer.isEmpty {
+                    frames.append(HTTP2Frame(type: 0, flags: 1, stream: stream, payload: Array(row.answer.utf8)))
+                }
+                if isApart {
+                    frames.append(.ping)
+                    try connection.send(HTTP2Frame.bytes(of: frames))
+                    try connection.readPingAcknowledgment()
+                    frames = []
+                }
+                frames.append(.reset(stream, code: 0))
+                try connection.send(HTTP2Frame.bytes(of: frames))
+                answered.open()
+            }
+        }
+        var configuration = CurlConfiguration.patient
+        configuration.httpVersion = .http2PriorKnowledge
+        configuration.streamsOverHTTP2 = true
+        let provider = CurlProvider(configuration: configuration)
+        let body: RequestBody =
+            switch row.body {
+            case .whole: .data(Data(repeating: 7, count: 500_000))
+            case .source:
+                .stream(isReplayable: true) {
+                    AsyncStream { continuation in
+                        for _ in 0..<50 { continuation.yield(Data(repeating: 7, count: 10_000)) }
+                        continuation.finish()
+                    }
+                }
+            case .slowSource:
+                .stream(isReplayable: true) {
+                    AsyncStream { continuation in
+                        continuation.yield(Data([7]))
+                        let bytes = Task {
+                            try await answered.opened()
+                            while !Task.isCancelled {
+                                continuation.yield(Data([7]))
+                                await Task.yield()
+                            }
+                        }
+                        continuation.onTermination = { _ in bytes.cancel() }
+                    }
+                }
+            }
+        let request = ApiRequest(url: server.url(), method: method, body: body, delivery: row.delivery)
+        do throws(ApiConnectorError) {
+            let response = try await provider.response(for: request)
+            let answer = try await response.body.collect(upTo: 100)
+            return (.response(response.status.rawValue, answer), seen.withLock { $0 })
+        } catch {
+            return (.failure(error.kind), seen.withLock { $0 })
+        }
+    }
+}
+
+extension HTTP2Frame {
+    fileprivate static let ping = HTTP2Frame(type: 6, payload: [0, 0, 0, 0, 0, 0, 0, 0])
+}
+
+extension LoopbackConnection {
+    /// Speaks HTTP/2 without TLS, and tells of each request by its stream once its head has come.
+    fileprivate func serveRequests(_ onHead: (UInt32) throws -> Void) throws {
+        _ = try read(24)
+        while true {
+            let head = [UInt8](try read(9))
+            _ = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
+            switch head[3] {
+            case 4 where head[4] & 1 == 0: try send(HTTP2Frame.settingsAcknowledgment)
+            case 1: try onHead(head[5...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+            default: break
+            }
+        }
+    }
+
+    /// Reads frames up to the acknowledgment of a ping.
+    fileprivate func readPingAcknowledgment() throws {
+        while true {
+            let head = [UInt8](try read(9))
+            _ = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
+            if head[3] == 6, head[4] & 1 != 0 { return }
+        }
+    }
+}
+#endif
