@@ -174,12 +174,16 @@ import Testing
             guard (try? await provider.response(for: request)) != nil else { continue }
             // There is neither a limit nor a cancellation: only the watch can end the call on this thread.
             let call = Task(executorPreference: InlineExecutor()) { try await provider.response(for: request) }
-            let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-            let kinds: [ApiConnectorError.Kind?] = [.malformedResponse, .connectionLost]
-            #expect(kinds.contains(error?.kind))
-            return withExtendedLifetime(hostile) {}
+            do {
+                _ = try await call.value
+                // libcurl has read the reset of the connection that was shut down, and has sent the GET again. The new
+                // connection answers one request.
+            } catch let error as ApiConnectorError {
+                #expect([.malformedResponse, .connectionLost].contains(error.kind), "\(error)")
+                return withExtendedLifetime(hostile) {}
+            }
         }
-        Issue.record("no first response arrived before the flood")
+        Issue.record("no call failed on a connection with a flood")
     }
 }
 #endif
