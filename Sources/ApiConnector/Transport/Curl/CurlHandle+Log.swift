@@ -93,10 +93,11 @@ extension CurlHandle {
     ///
     /// After a violation, libcurl sends GOAWAY, and the next read is the end of the body for it. Otherwise it closes a
     /// connection after a response in three cases: the server sent GOAWAY, another transfer has given up the
-    /// connection, or the server has ended TLS.
+    /// connection, or the server has ended TLS. A request whose body may not have been sent is not judged.
     private func judgeClosing() {
         guard CurlRuntime.tellsBrokenRules, send.step == .send, log.outcome == nil, log.stream != nil, let transfer,
-            let connection, sockets.lastStream(of: connection) == nil, !sockets.isClosing(connection),
+            let connection, transfer.upload == nil, sockets.lastStream(of: connection) == nil,
+            !sockets.isClosing(connection),
             !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
         else { return }
         log.outcome = .broken

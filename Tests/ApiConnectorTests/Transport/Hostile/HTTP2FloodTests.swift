@@ -140,7 +140,8 @@ import Testing
         #expect(try await response.body.collect(upTo: 100) == Data("ok".utf8))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .malformedResponse)
-        #expect(error?.detail == "the server sent frames without data without end, so the connection was closed")
+        // If libcurl reads faster than the server sends, the updates exceed the window in the end, which is a violation.
+        #expect(error?.detail.hasSuffix(", so the connection was closed") == true)
         withExtendedLifetime((hostile, healthy)) {}
     }
 
