@@ -80,8 +80,8 @@ extension DataRequestType {
     ///
     /// A 403, 429 or 503 with `Retry-After` delays all requests that share the limit, but a 503 does not if another
     /// request succeeded while its request was in flight. A response that reports that the quota is used up delays them,
-    /// too: in a `RateLimit` field (the IETF's draft-ietf-httpapi-ratelimit-headers and its older
-    /// forms) or in `X-RateLimit-` fields.
+    /// too: in a `RateLimit` field (the IETF's draft-ietf-httpapi-ratelimit-headers and its older forms) or in
+    /// `X-RateLimit-` fields.
     ///
     /// ```swift
     /// let provider = SystemProvider()

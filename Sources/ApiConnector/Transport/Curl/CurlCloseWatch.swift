@@ -55,9 +55,7 @@ extension CurlCloseWatch {
     /// - Parameter head: The status line and the field lines.
     static func watch(_ easy: CurlEasy, for transfer: CurlTransfer, head: [UInt8]) -> CurlCloseWatch? {
         guard transfer.block.isSecure, transfer.request.method != .head else { return nil }
-        var byteCount: Int64 = 0
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &byteCount)
-        guard byteCount < 0, endsWithConnection(head) else { return nil }
+        guard easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) == nil, endsWithConnection(head) else { return nil }
         return CurlCloseWatch(easy)
     }
 

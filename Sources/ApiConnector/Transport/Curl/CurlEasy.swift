@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// An easy handle of libcurl, with setters for options by the type of their value.
+/// An easy handle of libcurl, with setters for options by the type of their value, and a getter for counts of bytes.
 struct CurlEasy {
     let pointer: OpaquePointer
 
@@ -25,6 +25,13 @@ struct CurlEasy {
 
     func set(_ option: Int, _ value: UnsafeMutableRawPointer) {
         ccurl_easy_set_pointer(pointer, option, value)
+    }
+
+    /// A count of bytes; nil if libcurl does not know it.
+    func byteCount(_ information: Int) -> Int64? {
+        var count: Int64 = -1
+        guard ccurl_easy_get_offset(pointer, information, &count) == 0, count >= 0 else { return nil }
+        return count
     }
 }
 

@@ -62,8 +62,7 @@ extension CurlHandle {
     }
 
     private func recordHTTP1() {
-        guard let transfer, let origin = HTTPOrigin(transfer.request.url) else { return }
-        sockets.recordHTTP1(of: origin)
+        if let transfer { sockets.require(.http1, for: transfer.request.url) }
     }
 
     /// Determines why libcurl sends the request again.
@@ -96,8 +95,7 @@ extension CurlHandle {
     /// connection, or the server has ended TLS. A request whose body may not have been sent is not judged.
     private func judgeClosing() {
         guard CurlRuntime.tellsBrokenRules, send.step == .send, log.outcome == nil, log.stream != nil, let transfer,
-            let connection, transfer.upload == nil, sockets.lastStream(of: connection) == nil,
-            !sockets.isClosing(connection),
+            let connection, isBodySent, sockets.lastStream(of: connection) == nil, !sockets.isClosing(connection),
             !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
         else { return }
         log.outcome = .broken

@@ -79,7 +79,7 @@ extension CurlHandle {
     /// Whether the origin of a transfer that may use HTTP/2 over TLS has required HTTP/1.1.
     func requiresHTTP1(_ transfer: CurlTransfer) -> Bool {
         configuration.httpVersion == .automatic && transfer.block.isSecure
-            && sockets.requiresHTTP1(transfer.request.url)
+            && sockets.requiredVersion(for: transfer.request.url) == .http1
     }
 
     /// Whether a transfer's new connection is known to carry one request at a time.
@@ -95,7 +95,8 @@ extension CurlHandle {
     /// Whether a transfer over TLS offers only HTTP/1.1 because its response is streamed.
     func offersOnlyHTTP1(_ transfer: CurlTransfer) -> Bool {
         configuration.httpVersion == .automatic && transfer.request.delivery == .streamed
-            && !configuration.streamsOverHTTP2 && !sockets.requiresHTTP2(transfer.request.url)
+            && !configuration.streamsOverHTTP2
+            && sockets.requiredVersion(for: transfer.request.url) != .http2
     }
 
     /// Whether the server has refused a stream in the TLS handshake because it has no HTTP/1.1 (RFC 7301, section 3.2).
@@ -115,14 +116,22 @@ extension CurlHandle {
 
     /// How much of the request was sent; never less than the actual amount.
     var bytesSent: ApiConnectorError.SentBytes {
-        guard let transfer, !hasSentBefore else { return .all }
+        guard transfer != nil, !hasSentBefore else { return .all }
         guard wasSent else { return .nothing }
-        guard sendCount < 2, let byteCount = transfer.inlineBody?.count ?? transfer.upload?.byteCount else {
-            return .all
-        }
-        var sent: Int64 = 0
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_SIZE_UPLOAD_T, &sent)
-        return sent < byteCount ? .some : .all
+        return sendCount < 2 && isBodyIncomplete ? .some : .all
+    }
+
+    /// Whether libcurl has sent the whole body of the request; false if that is not known.
+    var isBodySent: Bool {
+        guard let transfer else { return false }
+        let hasUnknownLength = transfer.upload != nil && transfer.upload?.byteCount == nil
+        return !hasUnknownLength && !isBodyIncomplete
+    }
+
+    /// Whether libcurl has sent less than the body's known length; false for an unknown length.
+    private var isBodyIncomplete: Bool {
+        guard let byteCount = transfer?.inlineBody?.count ?? transfer?.upload?.byteCount else { return false }
+        return (easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0) < byteCount
     }
 
     /// Whether a part of the request was passed to a connection since the transfer was added.
@@ -185,8 +194,8 @@ extension CurlHandle {
         failure.requiresHTTP1 = requiresHTTP1(transfer)
         let isForHTTP2 = isRefusedForHTTP1(code, transfer)
         guard isForHTTP2 || send.retry(failure), transfer.restart() else { return false }
-        if isForHTTP2, let origin = HTTPOrigin(transfer.request.url) {
-            sockets.recordHTTP2(of: origin)
+        if isForHTTP2 {
+            sockets.require(.http2, for: transfer.request.url)
             prepareStream(of: transfer)
         }
         if failure.wasSent {
@@ -226,11 +235,7 @@ extension CurlHandle {
     /// libcurl 7.88 reports this as an error without a text, and has not compared the length of the body.
     func isAnsweredEarly(_ code: Int32) -> Bool {
         guard code == 92, log.isClosed, errorText.pointee == 0, head.isComplete, !isReceivePaused else { return false }
-        var length: Int64 = -1
-        var received: Int64 = 0
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_SIZE_DOWNLOAD_T, &received)
-        return length < 0 || length == received
+        return announcedByteCount.map { $0 == easy.byteCount(CCURLINFO_SIZE_DOWNLOAD_T) } ?? true
     }
 
     /// Whether a code means that a connection was lost during the request, and not because of a missing client

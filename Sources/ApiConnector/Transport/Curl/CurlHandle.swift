@@ -124,7 +124,8 @@ final class CurlHandle {
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
         if code == 0 || isAnsweredEarly(code) {
-            if let failure = brokenRules(of: transfer), !hasKnownLength { return failure }
+            // A known length has been compared with the bytes that arrived.
+            if let failure = brokenRules(of: transfer), announcedByteCount == nil { return failure }
             recordVersion(of: transfer)
             deliverHead(of: transfer)
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
@@ -142,11 +143,9 @@ final class CurlHandle {
         return explain(error, code, words: words, hasHead: head.isComplete)
     }
 
-    /// Whether the length of the body is known, so that libcurl has compared it with the bytes that arrived.
-    private var hasKnownLength: Bool {
-        var length: Int64 = -1
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        return length >= 0
+    /// The length of the body according to the head; nil if the head names none.
+    var announcedByteCount: Int64? {
+        easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
     }
 
     /// Whether the transfer's connection was closed because libcurl did not return from it.

@@ -27,6 +27,14 @@ final class CurlSockets {
         var isClosing = false
     }
 
+    /// A version that an origin requires over TLS.
+    enum RequiredVersion {
+        /// The server has refused a request over HTTP/2 with HTTP_1_1_REQUIRED (RFC 9113, section 7).
+        case http1
+        /// The server has refused HTTP/1.1 in a handshake.
+        case http2
+    }
+
     /// The maximum number of entries; a process has fewer connections.
     ///
     /// At this limit, all entries are removed, which makes no request unsafe.
@@ -34,10 +42,7 @@ final class CurlSockets {
 
     private var entries: [CurlConnectionName: Entry] = [:]
     private var corked: [Int32] = []
-    /// The origins that have required HTTP/1.1 over an HTTP/2 connection.
-    private var http1Origins: Set<HTTPOrigin> = []
-    /// The origins that have refused HTTP/1.1 in a TLS handshake.
-    private var http2Origins: Set<HTTPOrigin> = []
+    private var requiredVersions: [HTTPOrigin: RequiredVersion] = [:]
 
     /// Records the socket of a new connection, one of those that were opened for it.
     func add(_ opened: [Int32], _ connection: CurlConnectionName, isSequential: Bool) {
@@ -74,26 +79,16 @@ final class CurlSockets {
         entries[connection]?.isClosing == true
     }
 
-    /// Records that an origin requires HTTP/1.1 (RFC 9113, section 7, HTTP_1_1_REQUIRED).
-    func recordHTTP1(of origin: HTTPOrigin) {
-        if http1Origins.count >= Self.maximumCount { http1Origins = [] }
-        http1Origins.insert(origin)
+    /// Records that the origin of a URL requires a version.
+    func require(_ version: RequiredVersion, for url: URL) {
+        guard let origin = HTTPOrigin(url) else { return }
+        if requiredVersions.count >= Self.maximumCount { requiredVersions = [:] }
+        requiredVersions[origin] = version
     }
 
-    /// Whether the origin of a URL has required HTTP/1.1.
-    func requiresHTTP1(_ url: URL) -> Bool {
-        !http1Origins.isEmpty && HTTPOrigin(url).map { http1Origins.contains($0) } == true
-    }
-
-    /// Records that an origin does not offer HTTP/1.1.
-    func recordHTTP2(of origin: HTTPOrigin) {
-        if http2Origins.count >= Self.maximumCount { http2Origins = [] }
-        http2Origins.insert(origin)
-    }
-
-    /// Whether the origin of a URL has refused HTTP/1.1.
-    func requiresHTTP2(_ url: URL) -> Bool {
-        !http2Origins.isEmpty && HTTPOrigin(url).map { http2Origins.contains($0) } == true
+    /// The version that the origin of a URL requires; nil if it has required none.
+    func requiredVersion(for url: URL) -> RequiredVersion? {
+        requiredVersions.isEmpty ? nil : HTTPOrigin(url).flatMap { requiredVersions[$0] }
     }
 
     /// Whether bytes, or the end of the stream, arrived on an HTTP/1.x connection while it was idle.
