@@ -74,8 +74,17 @@ extension RequestBody {
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`, or an error of ``send(to:)``.
     public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
+        try await collect(upTo: maximumByteCount) {}
+    }
+
+    /// - Parameter reportProgress: Called for each chunk.
+    func collect(
+        upTo maximumByteCount: Int,
+        reportProgress: () -> Void
+    ) async throws(ApiConnectorError) -> Data {
         var body = Data()
         try await send { (chunk) throws(ApiConnectorError) in
+            reportProgress()
             guard chunk.count <= maximumByteCount - body.count else {
                 throw ApiConnectorError(
                     .bodyTooLarge,
@@ -233,7 +242,7 @@ struct FileChunks: AsyncSequence {
 
     struct Iterator: AsyncIteratorProtocol {
         let file: URL
-        /// Whether opening or reading the file may wait for another process.
+        /// Whether reading the file may wait for another process.
         let mayBlock: Bool
         private var handle: FileHandle?
 
@@ -243,42 +252,59 @@ struct FileChunks: AsyncSequence {
         }
 
         mutating func next() async throws -> Data? {
+            let handle = if let handle { handle } else { try await Self.open(file) }
+            self.handle = handle
             guard mayBlock else {
-                let handle = try handle ?? FileHandle(forReadingFrom: file)
-                self.handle = handle
                 guard let chunk = try handle.read(upToCount: Self.chunkByteCount), !chunk.isEmpty else { return nil }
                 return chunk
             }
-            let (file, opened) = (file, handle)
-            let isCanceled = Locked(false)
-            let (handle, chunk) = try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    // The wait must not occupy one of the few threads that run tasks.
-                    DispatchQueue(label: "ApiConnector.FileChunks").async {
-                        continuation.resume(
-                            with: Result {
-                                let handle = try opened ?? Self.open(file)
-                                return (
-                                    handle, try Self.available(handle.fileDescriptor) { isCanceled.withLock { $0 } }
-                                )
-                            }
-                        )
-                    }
-                }
-            } onCancel: {
-                isCanceled.withLock { $0 = true }
+            let chunk = try await Self.blocking { isCanceled in
+                try Self.available(handle.fileDescriptor, unless: isCanceled)
             }
-            self.handle = handle
             return chunk.isEmpty ? nil : chunk
         }
 
         private static let chunkByteCount = 64 * 1024
 
-        /// Opens a pipe without waiting for its writer.
-        private static func open(_ file: URL) throws -> FileHandle {
+        /// Calls a function that may wait on a new thread, because it must not occupy one of the few threads that run
+        /// tasks.
+        private static func blocking<Value: Sendable>(
+            _ body: @escaping @Sendable (_ isCanceled: () -> Bool) throws -> Value
+        ) async throws -> Value {
+            let isCanceled = Locked(false)
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    DispatchQueue(label: "ApiConnector.FileChunks").async {
+                        continuation.resume(with: Result { try body { isCanceled.withLock { $0 } } })
+                    }
+                }
+            } onCancel: {
+                isCanceled.withLock { $0 = true }
+            }
+        }
+
+        /// Opens the file without blocking a thread.
+        ///
+        /// It does not wait for the writer of a pipe. If another process has a lease on the file, it tries again until
+        /// the process or the system has ended the lease. On Linux, the system ends a lease after 45 seconds.
+        private static func open(_ file: URL) async throws -> FileHandle {
+            if let handle = try openNow(file) { return handle }
+            return try await blocking { isCanceled in
+                while !isCanceled() {
+                    poll(nil, 0, 100)
+                    if let handle = try openNow(file) { return handle }
+                }
+                throw CancellationError()
+            }
+        }
+
+        /// Opens the file; nil if another process has a lease on it.
+        private static func openNow(_ file: URL) throws -> FileHandle? {
             let descriptor = Foundation.open(file.path(percentEncoded: false), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+            let code = errno
+            guard code == EWOULDBLOCK else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+            return nil
         }
 
         /// Waits for bytes, and returns those that have arrived; none at the end.

@@ -16,6 +16,9 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// Releases resources after a failure, before the error is thrown; nil for nothing.
     var onFailure: (@Sendable () -> Void)?
 
+    /// Releases resources after a break, before the stream waits to be resumed; nil for nothing.
+    var onBreak: (@Sendable () -> Void)?
+
     /// The attempt that opened this connection; nil for the first connection, whose attempt the resumption has.
     var attempt: StreamAttempt?
 
@@ -59,6 +62,7 @@ extension OpenStream {
                 if let reason { throw parser.resumePoint == nil ? reason : reason.mentioningResuming }
                 return []
             }
+            onBreak?()
             self = try await resumption.resume(from: point, after: reason, completing)
         }
     }

@@ -132,10 +132,9 @@ struct CacheFolderLock {
     }
 }
 
-/// The kind and size of a file.
+/// The size of a file, and its last use.
 struct FileStatus {
     let byteCount: Int
-    let isPlain: Bool
     /// The last use in nanoseconds since 1970.
     let time: Int64
 
@@ -146,15 +145,8 @@ struct FileStatus {
         self.init(status)
     }
 
-    init?(of descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
     private init(_ status: stat) {
         byteCount = Int(clamping: status.st_size)
-        isPlain = status.st_mode & S_IFMT == S_IFREG
         #if canImport(Darwin)
         let modified = status.st_mtimespec
         #else

@@ -137,25 +137,9 @@ final class CacheFolder: Sendable {
 
     /// The bytes of a file; nil if it is not a regular file or is larger than the maximum size.
     private func read(_ place: String, isUse: Bool = false) -> Data? {
-        let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        guard let status = FileStatus(of: descriptor), status.isPlain,
-            status.byteCount <= maximumByteCount + 1024
-        else { return nil }
-        if isUse { futimens(descriptor, nil) }
-        var bytes = Data(count: status.byteCount)
-        let isWhole = bytes.withUnsafeMutableBytes { buffer in
-            var count = 0
-            while count < buffer.count {
-                let added = pread(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(count))
-                if added < 0, errno == EINTR { continue }
-                guard added > 0 else { return false }
-                count += added
-            }
-            return true
+        try? RegularFile.contents(of: place, upTo: maximumByteCount + 1024) { descriptor in
+            if isUse { futimens(descriptor, nil) }
         }
-        return isWhole ? bytes : nil
     }
 
     /// Writes bytes to a new file with a unique name; nil if that fails.

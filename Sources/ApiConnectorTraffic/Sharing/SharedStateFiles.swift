@@ -53,15 +53,14 @@ final class SharedStateFiles: Sendable {
 
     /// The entry in a file; nil if there is no file, or if another program has changed it.
     private func entry(at place: String) throws(ApiConnectorError) -> SharedEntry? {
-        do {
-            let data = try Data(contentsOf: URL(filePath: place))
+        do throws(POSIXError) {
+            let data = try RegularFile.contents(of: place)
             let entry = try? JSONDecoder().decode(SharedEntry.self, from: data)
             return entry?.isValid == true ? entry : nil
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-            return nil
         } catch {
+            if error.code == .ENOENT { return nil }
             // The process may have too many open files. The entry must not be replaced with an empty one.
-            throw .sharedStateUnavailable("a file in \(path) cannot be read: \(error.localizedDescription)")
+            throw failure("read", error.code.rawValue)
         }
     }
 
@@ -104,7 +103,7 @@ final class SharedStateFiles: Sendable {
             throw .sharedStateUnavailable("an entry does not encode")
         }
         let temporary = place + ".new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw failure("written") }
         let isWritten = calls.write(data, to: descriptor) && fsync(descriptor) == 0
         close(descriptor)
@@ -125,13 +124,13 @@ final class SharedStateFiles: Sendable {
     }
 
     private func openLock() throws(ApiConnectorError) -> Int32 {
-        let descriptor = open(path + "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(path + "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw failure("opened") }
         return descriptor
     }
 
-    private func failure(_ verb: String) -> ApiConnectorError {
-        .sharedStateUnavailable("a file in \(path) cannot be \(verb): \(String(cString: strerror(errno)))")
+    private func failure(_ verb: String, _ code: Int32 = errno) -> ApiConnectorError {
+        .sharedStateUnavailable("a file in \(path) cannot be \(verb): \(String(cString: strerror(code)))")
     }
 
     private static func name(of key: SharedStateKey) -> String {

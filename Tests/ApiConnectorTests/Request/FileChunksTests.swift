@@ -30,6 +30,30 @@ struct FileChunksTests {
         #expect(FileChunks(file: file).byteCount == 2)
     }
 
+    #if os(Linux)
+    /// The system would hold the thread that opens the file until the lease ends.
+    @Test func aFileWithALeaseIsReadWhenTheLeaseEnds() async throws {
+        let lease = try FileLease(on: try folder.write(Data("leased".utf8), to: "leased"))
+        let body = RequestBody.file(lease.file)
+        let reading = Task { try await body.collect(upTo: 100) }
+        await eventually { lease.isBreaking }
+        lease.end()
+        #expect(try await reading.value == Data("leased".utf8))
+    }
+
+    @Test func aCanceledCallDoesNotWaitForALease() async throws {
+        let lease = try FileLease(on: try folder.write(Data("leased".utf8), to: "leased"))
+        let body = RequestBody.file(lease.file)
+        let reading = Task { try await body.collect(upTo: 100) }
+        await eventually { lease.isBreaking }
+        reading.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
+        #expect(error?.kind == .cancelled)
+        #expect(lease.isHeld)
+        lease.end()
+    }
+    #endif
+
     @Test func doesNotMeasureAMissingFile() throws {
         #expect(FileChunks(file: folder.url.appending(path: "missing")).byteCount == nil)
         #expect(FileChunks(file: try #require(URL(string: "https://example.com/"))).byteCount == nil)

@@ -42,7 +42,12 @@ extension StreamPipeline {
                 (_, next) async throws(ApiConnectorError) in
                 var request = try self.request(.ofDownload)
                 request.becomeAttempt(next)
-                return try await connect(part, url, deadline, request)
+                do throws(ApiConnectorError) {
+                    return try await connect(part, url, deadline, request)
+                } catch {
+                    part.pause()
+                    throw error
+                }
             }
         }
         return stream
@@ -59,7 +64,7 @@ extension StreamPipeline {
         var made: ApiRequest? = request
         if let point = part.point {
             made = request.body.isReplayable ? request : nil
-            let answer = try await ask(from: point, deadline, request)
+            let answer = try await ask(part, from: point, deadline, request)
             let (validator, total) = (point.record.validator, point.record.totalByteCount)
             switch RangedAnswer(answer.response, from: point.offset, of: validator, totalByteCount: total) {
             case .rest:
@@ -75,17 +80,19 @@ extension StreamPipeline {
             case .nothing, .outOfRange, .unfit: break
             }
         }
-        return try await whole(try await ask(from: nil, deadline, made), part, url)
+        return try await whole(try await ask(part, from: nil, deadline, made), part, url)
     }
 
     private func ask(
+        _ part: PartFile,
         from point: (offset: Int, record: DownloadRecord)?,
         _ deadline: Duration?,
         _ made: ApiRequest?
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         var fields = CallFields.ofDownload
         if let point { fields.resumption = RangeResumption.fields(from: point.offset, of: point.record.validator) }
-        return try await answer(fields, deadline: deadline, made: made)
+        part.hold.begin()
+        return try await answer(fields, deadline: deadline, made: made) { $0.values.fileHold = part.hold }
     }
 
     /// Starts over with a response that contains the whole file.
@@ -135,6 +142,7 @@ extension StreamPipeline {
             var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
             stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.finish(total) }
             stream.onFailure = { part.release() }
+            stream.onBreak = { part.pause() }
             stream.attempt = answer.makeAttempt()
             return stream
         } catch {

@@ -20,7 +20,11 @@ struct DownloadFile: Sendable {
         let part = place.part
         while true {
             let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-            guard descriptor >= 0 else { throw place.failure(code: errno) }
+            guard descriptor >= 0 else {
+                let code = errno
+                guard code == EWOULDBLOCK else { throw place.failure(code: code) }
+                throw place.failure("another process has a lease on its part file")
+            }
             let file = DownloadFile(path: part, descriptor: descriptor, isLocked: true, note: place.note)
             var failure: ApiConnectorError?
             if calls.lock(descriptor) != 0 {
@@ -36,7 +40,7 @@ struct DownloadFile: Sendable {
                 }
             } else if FileCalls.kind(of: part) != S_IFREG, FileCalls.kind(of: part) != nil {
                 failure = place.failure("\(part) exists and is not a regular file")
-            } else if FileCalls.isOpen(part, as: descriptor) {
+            } else if file.isInPlace {
                 return file
             }
             file.close()
@@ -53,11 +57,23 @@ struct DownloadFile: Sendable {
         return DownloadFile(path: path, descriptor: descriptor, isLocked: false, note: place.note)
     }
 
+    /// Whether the path still leads to the open file, and not to another process's file.
+    var isInPlace: Bool { FileCalls.isOpen(path, as: descriptor) }
+
     var byteCount: Int { Int(clamping: lseek(descriptor, 0, SEEK_END)) }
 
-    /// The record next to the file; nil if there is none, or if it is damaged.
+    /// The record next to the file; nil if there is none, if it is damaged, or if it is larger than 64 KiB.
+    ///
+    /// Neither a link is followed, nor is a pipe or a file with another process's lease waited for.
     var record: DownloadRecord? {
-        FileManager.default.contents(atPath: note).flatMap { try? JSONDecoder().decode(DownloadRecord.self, from: $0) }
+        let descriptor = open(note, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 64 * 1024,
+            let data = try? file.read(upToCount: 64 * 1024)
+        else { return nil }
+        return try? JSONDecoder().decode(DownloadRecord.self, from: data)
     }
 
     /// Gives the file the permissions, the owner and the group of an existing file, as far as the system allows it.
@@ -77,8 +93,9 @@ struct DownloadFile: Sendable {
         fchmod(descriptor, mode | more)
     }
 
-    /// Removes the file and its record from the folder.
+    /// Removes the file and its record from the folder, unless the path leads to another file.
     func remove() {
+        guard isInPlace else { return }
         unlink(path)
         if isLocked { unlink(note) }
     }

@@ -40,10 +40,10 @@ struct FileCalls: Sendable {
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// Whether a path leads to the file that is open.
+    /// Whether a path leads to the file that is open, not through a symbolic link.
     static func isOpen(_ path: String, as descriptor: Int32) -> Bool {
         var (here, there) = (stat(), stat())
-        return fstat(descriptor, &here) == 0 && stat(path, &there) == 0
+        return fstat(descriptor, &here) == 0 && lstat(path, &there) == 0
             && here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
@@ -62,7 +62,7 @@ struct FileCalls: Sendable {
 
     /// Flushes a folder's entries to the disk if the system can.
     static func synchronise(folder: String) {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = synchronise(descriptor)
         close(descriptor)

@@ -6,13 +6,14 @@
 ///
 /// It is next to its target, locked against other downloads, and accompanied by a record of the download.
 ///
-/// The file is opened when the response arrives, so that a download that waits for its turn uses no descriptor.
+/// The file is opened when the response arrives, so that a download that waits for its turn uses no descriptor. It is
+/// closed when it is in its place, and while the download waits to be resumed.
 ///
 /// Only one reader at a time uses it. If the download can be resumed, the bytes stay on the disk when this object is
 /// released; otherwise they are removed.
 final class PartFile: Sendable {
     private struct State {
-        /// The file; nil until ``open()``, and after ``release()``.
+        /// The file; nil until ``open()``, and after ``pause()`` or ``release()``.
         var file: DownloadFile?
         var record: DownloadRecord?
         var byteCount: Int
@@ -25,6 +26,8 @@ final class PartFile: Sendable {
     }
 
     let target: URL
+    /// Keeps the download's place among the transport's connections until the file is closed.
+    let hold = FileHold()
     private let place: DownloadPlace
     private let url: String
     private let calls: FileCalls
@@ -69,12 +72,14 @@ final class PartFile: Sendable {
         let file = try DownloadFile.locking(place, calls)
         // Other users must not read the bytes of a file that they cannot read.
         file.copyPermissions(of: place.path, adding: 0o600)
-        var found = Self.state(of: file, from: url)
-        found.file = file
-        let opened = found
+        let found = Self.state(of: file, from: url)
         return state.withLock { state in
-            defer { state = opened }
-            return state.record == opened.record && state.byteCount == opened.byteCount
+            let (isUnchanged, furthest) = (
+                state.record == found.record && state.byteCount == found.byteCount, state.furthest
+            )
+            state = found
+            (state.file, state.furthest) = (file, furthest)
+            return isUnchanged
         }
     }
 
@@ -89,6 +94,14 @@ final class PartFile: Sendable {
             if !state.isMoved, !state.isKept || file.byteCount == 0 { file.remove() }
             file.close()
         }
+        hold.end()
+    }
+
+    /// Closes the file until the download is resumed, so that a download that waits uses no descriptor.
+    ///
+    /// A file without a lock stays open, because ``open()`` would not find it again.
+    func pause() {
+        if state.withLock({ $0.file?.isLocked }) == false { hold.end() } else { release() }
     }
 
     /// The number of bytes in the file.
@@ -121,6 +134,8 @@ final class PartFile: Sendable {
             state.isKept = false
         }
         let file = try openFile()
+        // A record must never be next to the part of another download.
+        guard file.isInPlace else { throw replaced(file) }
         // The order matters, and the truncation is flushed first: old bytes must never be next to a new record.
         if file.byteCount > 0 {
             guard ftruncate(file.descriptor, 0) == 0, FileCalls.synchronise(file.descriptor) == 0 else {
@@ -168,13 +183,14 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Flushes the complete file to the disk, and moves it to its place.
+    /// Flushes the complete file to the disk, moves it to its place, and closes it.
     ///
     /// Waiting for the disk can take seconds, so it does not run on a thread of Swift's task pool. A cancellation does
     /// not end that wait: the file is complete, and is moved.
     ///
     /// - Parameter totalByteCount: The expected length; nil if unknown.
-    /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` if the file is shorter.
+    /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` if the file is shorter; of kind `.other` if it cannot
+    ///   be moved, or if its path leads to another file.
     func finish(_ totalByteCount: Int?) async throws(ApiConnectorError) {
         if let totalByteCount, byteCount < totalByteCount {
             throw ApiConnectorError(
@@ -184,20 +200,23 @@ final class PartFile: Sendable {
             )
         }
         let file = try openFile()
-        let code = await withCheckedContinuation { continuation in
+        let failure = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.move(file)) }
         }
-        if code != 0 { throw failure(code) }
+        if let failure { throw failure }
+        release()
     }
 
-    /// - Returns: The error number; 0 for success.
-    private func move(_ file: DownloadFile) -> Int32 {
+    /// - Returns: The failure; nil for success.
+    private func move(_ file: DownloadFile) -> ApiConnectorError? {
         file.copyPermissions(of: place.path)
-        guard FileCalls.synchronise(file.descriptor) == 0, rename(file.path, place.path) == 0 else { return errno }
+        guard FileCalls.synchronise(file.descriptor) == 0 else { return failure() }
+        guard file.isInPlace else { return replaced(file) }
+        guard rename(file.path, place.path) == 0 else { return failure() }
         state.withLock { $0.isMoved = true }
         if file.isLocked { unlink(place.note) }
         FileCalls.synchronise(folder: place.folder)
-        return 0
+        return nil
     }
 
     private func writeNote(_ record: DownloadRecord) throws(ApiConnectorError) {
@@ -216,10 +235,14 @@ final class PartFile: Sendable {
         return file
     }
 
+    private func replaced(_ file: DownloadFile) -> ApiConnectorError {
+        place.failure("its part file \(file.path) was moved, removed or replaced during the download")
+    }
+
     private func failure(_ code: Int32 = errno) -> ApiConnectorError { place.failure(code: code) }
 }
 
 // The method `open` hides the function of the C library.
 private func openNote(_ path: String) -> Int32 {
-    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
 }

@@ -32,6 +32,7 @@ extension CurlLoop {
             return
         }
         handle.prepare(transfer)
+        transfer.upload?.admit()
         active.insert(handle)
         if transfer.request.delivery != .streamed {
             comeAlone = collectingCount == 0

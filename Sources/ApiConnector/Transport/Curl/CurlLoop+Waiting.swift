@@ -10,6 +10,7 @@ extension CurlLoop {
     /// Whether a transfer may start now; otherwise it waits.
     func admit(_ transfer: CurlTransfer) -> Bool {
         guard line.isLimited else { return true }
+        transfer.request.values.fileHold?.renew()
         let lane = lane(of: transfer)
         guard line.enter(transfer, lane) else { return false }
         transfer.lane = lane
@@ -17,9 +18,21 @@ extension CurlLoop {
     }
 
     /// Records that a started transfer has ended, and starts waiting transfers.
+    ///
+    /// A transfer whose body is still being written to a file keeps its place until the file is closed.
     func leaveLine(_ transfer: CurlTransfer) {
         guard let lane = transfer.lane else { return }
         transfer.lane = nil
+        if !transfer.isOver, let hold = transfer.fileHold,
+            hold.keepPlace(until: { [mailbox] in mailbox.post(.leave(lane)) })
+        {
+            return
+        }
+        leave(lane)
+    }
+
+    /// Frees a place, and starts waiting transfers.
+    func leave(_ lane: CurlWaitingLine<CurlTransfer>.Lane) {
         line.leave(lane)
         startWaiting()
     }

@@ -199,6 +199,7 @@ extension CurlLoop {
             case .add(let transfer): add(transfer)
             case .resume(let transfer): resume(transfer)
             case .remove(let transfer): remove(transfer)
+            case .leave(let lane): leave(lane)
             case .readPending(let completion):
                 readPending()
                 completions.append(completion)

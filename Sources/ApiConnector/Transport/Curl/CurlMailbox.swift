@@ -12,6 +12,8 @@ final class CurlMailbox: Sendable {
         /// Resumes a paused transfer.
         case resume(CurlTransfer)
         case remove(CurlTransfer)
+        /// Frees the place of an ended transfer whose file is closed.
+        case leave(CurlWaitingLine<CurlTransfer>.Lane)
         /// Reads pending data on all connections, delivers it, and then calls the closure.
         case readPending(@Sendable () -> Void)
         /// Ends the thread and all transfers.
@@ -148,7 +150,7 @@ extension CurlMailbox.Command {
     /// Whether a call waits until the loop takes the command, so that another call's server must not delay it.
     var mustBeTaken: Bool {
         switch self {
-        case .add, .remove: true
+        case .add, .remove, .leave: true
         case .resume, .readPending, .stop: false
         }
     }
@@ -158,7 +160,7 @@ extension CurlMailbox.Command {
         switch self {
         case .add(let transfer): transfer.abandon(CurlMailbox.stopped(transfer.request))
         case .readPending(let completion): completion()
-        case .resume, .remove, .stop: break
+        case .resume, .remove, .leave, .stop: break
         }
     }
 }

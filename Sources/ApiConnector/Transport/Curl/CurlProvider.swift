@@ -15,7 +15,7 @@
 /// exit handlers, and it also does not flush buffered output. Do not use a provider in a child process made by `fork`
 /// without `exec`: the child has none of the provider's threads.
 public struct CurlProvider: DefaultDataRequestType {
-    private let engine: CurlEngine
+    let engine: CurlEngine
 
     /// Makes a provider with the default configuration.
     ///
@@ -46,11 +46,7 @@ public struct CurlProvider: DefaultDataRequestType {
         return try await request.withTimeLimitsInlined { (request) throws(ApiConnectorError) in
             // libcurl would not read a body of 0 bytes, so that more bytes would be lost.
             let isAnnouncedEmpty = request.body.isStreamed && request.body.byteCount == 0
-            let request =
-                isAnnouncedEmpty
-                ? try await request.leavingBehind(limitsAttempt: true) { [request] in
-                    try await request.collectingBody(upTo: 0)
-                } : request
+            let request = isAnnouncedEmpty ? try await request.collectingBody(upTo: 0) : request
             let transfer = try engine.transfer(for: request)
             let outcome = await request.withStopHandler {
                 await withUnsafeContinuation { transfer.start(reporting: $0) }
@@ -73,7 +69,7 @@ public struct CurlProvider: DefaultDataRequestType {
 }
 
 /// Keeps a loop running as long as there is a copy of the provider.
-private final class CurlEngine: Sendable {
+final class CurlEngine: Sendable {
     static let shared = CurlEngine(CurlConfiguration())
 
     private let configuration: CurlConfiguration
@@ -109,7 +105,7 @@ private final class CurlEngine: Sendable {
     }
 
     /// The queue of commands to the loop, which is started on first use.
-    private func startedMailbox() throws(ApiConnectorError) -> CurlMailbox {
+    func startedMailbox() throws(ApiConnectorError) -> CurlMailbox {
         try mailbox.withLock { (mailbox) throws(ApiConnectorError) in
             if let mailbox { return mailbox }
             let new = try CurlMailbox(configuration)

@@ -6,9 +6,9 @@
 
 /// One request over libcurl: its state, and the tasks that wait for it.
 ///
-/// Unchecked, because C code has pointers to its contents. `block` never changes. `handle` and `lane` are only used by
-/// the thread that has the loop's turn. Everything else is constant or protected by the lock, which is never held while
-/// a continuation is resumed or libcurl is called.
+/// Unchecked, because C code has pointers to its contents. `block` never changes. `handle`, `lane` and `fileHold` are
+/// only used by the thread that has the loop's turn. Everything else is constant or protected by the lock, which is
+/// never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
     typealias ReadResult = Result<Data?, ApiConnectorError>
@@ -38,6 +38,8 @@ final class CurlTransfer: @unchecked Sendable {
     ///
     /// It is nil before and after that time, and if no limit is set.
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
+    /// The hold of the file that the response's body fills; nil before its head, and for any other response.
+    var fileHold: FileHold?
 
     private let mailbox: CurlMailbox
     private let guarded: Locked<Guarded>
@@ -110,7 +112,8 @@ extension CurlTransfer {
         if let stopped {
             continuation.resume(returning: .failure(stopped))
         } else {
-            // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values.
+            // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values. The
+            // source is not read before the transfer has a connection.
             _ = upload?.start()
             mailbox.start(self)
         }
@@ -208,6 +211,9 @@ extension CurlTransfer {
         if isDecoded, let reason = CurlResponseHead(head).flatMap({ decompression?.refusal(of: $0, to: request) }) {
             refuse(.malformedResponse, reason)
             return false
+        }
+        if let hold = request.values.fileHold, let status = CurlHeadBuffer.status(of: head), 200..<300 ~= status {
+            fileHold = hold
         }
         deliver { $0.state.receive(head: head, isCoded: isDecoded) }
         return true

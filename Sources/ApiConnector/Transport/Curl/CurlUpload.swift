@@ -12,6 +12,8 @@ final class CurlUpload: Sendable {
         /// Counts the feeds, so that a replaced feed is ignored.
         var generation = 0
         var waiter: CheckedContinuation<Void, Never>?
+        /// Whether the source may be read.
+        var isAdmitted = false
         var isOver = false
     }
 
@@ -62,7 +64,20 @@ final class CurlUpload: Sendable {
         return supply
     }
 
-    /// Starts reading the source, also when libcurl has to send the body again.
+    /// Allows reading the source, because the transfer no longer waits for a connection.
+    ///
+    /// A source that waits has no open file, and uses no thread.
+    func admit() {
+        let waiter = guarded.withLock { guarded in
+            guarded.isAdmitted = true
+            return guarded.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// Starts the task that reads the source, also when libcurl has to send the body again.
+    ///
+    /// The source is read after ``admit()``.
     ///
     /// - Returns: Whether the source can be read.
     func start() -> Bool {
@@ -110,6 +125,8 @@ final class CurlUpload: Sendable {
         guard let source else { return }
         var failure: ApiConnectorError?
         do throws(ApiConnectorError) {
+            await waitForRoom(generation)
+            guard guarded.withLock({ $0.generation == generation && !$0.isOver }) else { return }
             try await source.send { (chunk) throws(ApiConnectorError) in
                 await self.waitForRoom(generation)
                 let isPaused = self.guarded.withLock { guarded -> Bool? in
@@ -131,11 +148,12 @@ final class CurlUpload: Sendable {
         if isPaused { resume() }
     }
 
-    /// Waits until libcurl has read the last chunk.
+    /// Waits until the source may be read, and libcurl has read the last chunk.
     private func waitForRoom(_ generation: Int) async {
         await withCheckedContinuation { continuation in
             let mayGoOn = guarded.withLock { guarded in
-                guard guarded.generation == generation, !guarded.isOver, !guarded.state.wantsChunk else { return true }
+                guard guarded.generation == generation, !guarded.isOver else { return true }
+                guard !guarded.isAdmitted || !guarded.state.wantsChunk else { return true }
                 guarded.waiter = continuation
                 return false
             }

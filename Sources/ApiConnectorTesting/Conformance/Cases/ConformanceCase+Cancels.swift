@@ -46,7 +46,7 @@ extension ConformanceCase {
         },
         make("ends a canceled call while the body's source is idle, and releases the source", .each(.steps(.silence))) {
             probe in
-            let isGone = Eventual<Void>()
+            let (isTaken, isGone) = (Eventual<Void>(), Eventual<Void>())
             // Only the transport holds the stream, so the stream terminates when the transport releases it. The
             // transport must do so when the task is canceled between two chunks.
             let chunks = Locked<AsyncStream<Data>?>(
@@ -55,8 +55,14 @@ extension ConformanceCase {
                     continuation.onTermination = { _ in isGone.set(()) }
                 }
             )
-            let body = RequestBody.stream { chunks.withLock { $0.take() } ?? AsyncStream { $0.finish() } }
-            try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
+            let body = RequestBody.stream {
+                defer { isTaken.set(()) }
+                return chunks.withLock { $0.take() } ?? AsyncStream { $0.finish() }
+            }
+            try await probe.demandCancel(of: probe.request("/", .put, body)) {
+                try await $0.log.arrival(0)
+                try await isTaken.value(within: .seconds(600), orSay: "the source was not read")
+            }
             try await isGone.value(within: .seconds(600), orSay: "the source was not released")
         },
         make.wire("ends a canceled call within the TLS handshake", .onConnection(.steps(.silence))) { probe in

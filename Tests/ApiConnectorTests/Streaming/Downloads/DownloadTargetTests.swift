@@ -63,6 +63,45 @@ struct DownloadTargetTests {
         for copy in copies.withLock({ $0 }) { close(copy) }
     }
 
+    /// Another process removes the part, and its own file may have the name afterwards.
+    @Test(arguments: [false, true])
+    func aPartThatIsReplacedIsNotMovedToTheTarget(_ isRemoved: Bool) async throws {
+        let version = Version(content: bytes, etag: nil)
+        let host = try FileHost([{ version.answer($0) }])
+        try old.write(to: host.target)
+        let (part, other) = (host.folder.file(".export.bin.part"), Data("another's".utf8))
+        let calls = FileCalls { descriptor, bytes, offset in
+            if offset == 0 {
+                unlink(part.path(percentEncoded: false))
+                if !isRemoved { try? other.write(to: part) }
+            }
+            return FileCalls.system.write(descriptor, bytes, offset)
+        }
+        let error = await host.failure(of: host.stream(calls: calls))
+        #expect(error?.kind == .other)
+        #expect(
+            error?.detail == "the download cannot be written to \(host.target.path): its part file \(part.path) was "
+                + "moved, removed or replaced during the download"
+        )
+        #expect(host.ranges == ["whole"])
+        #expect(host.content == old)
+        #expect(host.folder.data(".export.bin.part") == (isRemoved ? nil : other))
+    }
+
+    @Test func aRecordIsNotWrittenNextToAnotherPart() throws {
+        let folder = try TemporaryFolder()
+        let part = try PartFile(of: folder.file("a"), from: "http://api.example.com/a")
+        #expect(try part.open())
+        try FileManager.default.removeItem(at: folder.file(".a.part"))
+        _ = try folder.write(old, to: ".a.part")
+        let record = DownloadRecord(url: "http://api.example.com/a", validator: "\"v1\"", totalByteCount: nil)
+        let error = #expect(throws: ApiConnectorError.self) { try part.begin(record) }
+        #expect(error?.detail.hasSuffix("was moved, removed or replaced during the download") == true)
+        part.release()
+        #expect(folder.names == [".a.part"])
+        #expect(folder.data(".a.part") == old)
+    }
+
     @Test func continuesWritingAfterAnInterruptedCall() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])

@@ -113,6 +113,28 @@ struct ResumedDownloadTests {
         #expect(host.content == bytes)
     }
 
+    /// Its file could not be locked if the waiting download still had it open.
+    @Test func aDownloadThatWaitsToBeResumedHasNoOpenFile() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
+        let policy = RetryPolicy(maximumAttemptCount: 2, initialDelay: .seconds(4), random: { 0.5 })
+        let (clock, path) = (host.clock, host.folder.file(".export.bin.part").path(percentEncoded: false))
+        let isFree = Task {
+            let wait = try await clock.nextSleep(within: .seconds(Int64.max))
+            let part = try FileHandle(forReadingFrom: URL(filePath: path))
+            let hasLock = flock(part.fileDescriptor, LOCK_EX | LOCK_NB) == 0
+            flock(part.fileDescriptor, LOCK_UN)
+            try part.close()
+            clock.advance(by: wait)
+            return hasLock
+        }
+        _ = try await host.stream(resuming: policy).file()
+        #expect(try await isFree.value)
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+        #expect(host.folder.names == ["export.bin"])
+    }
+
     @Test func requestsTheLastByteOfACompleteFileThatWasNotMoved() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])

@@ -141,6 +141,66 @@ struct UnresumableDownloadTests {
         #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
     }
 
+    @Test(arguments: [0, 1]) func ignoresARecordOfMoreThan64KiB(_ excess: Int) async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let record = DownloadRecord(
+            url: "\(host.web.home)/export",
+            validator: "\"v1\"",
+            totalByteCount: version.content.count
+        )
+        try host.leave(bytes.prefix(500), record)
+        let note = host.folder.file(".export.bin.part.json")
+        let data = try Data(contentsOf: note)
+        // White space after the JSON text changes nothing.
+        try (data + Data(repeating: 0x20, count: 64 * 1024 - data.count + excess)).write(to: note)
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == [excess == 0 ? "bytes=500- if \"v1\"" : "whole"])
+    }
+
+    @Test func ignoresARecordThatIsNotARegularFile() async throws {
+        let version = Version(content: bytes)
+        for isPipe in [false, true] {
+            let host = try FileHost([{ version.answer($0) }])
+            let record = DownloadRecord(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: nil)
+            try host.leave(bytes.prefix(500), record)
+            let note = host.folder.file(".export.bin.part.json")
+            try FileManager.default.moveItem(at: note, to: host.folder.file("elsewhere"))
+            let path = note.path(percentEncoded: false)
+            #expect((isPipe ? mkfifo(path, 0o600) : symlink("elsewhere", path)) == 0)
+            _ = try await host.stream().file()
+            #expect(host.content == bytes)
+            #expect(host.ranges == ["whole"])
+            #expect(host.folder.names == ["elsewhere", "export.bin"])
+        }
+    }
+
+    #if os(Linux)
+    @Test func doesNotWaitForALeaseOnTheRecord() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let record = DownloadRecord(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: nil)
+        try host.leave(bytes.prefix(500), record)
+        let lease = try FileLease(on: host.folder.file(".export.bin.part.json"))
+        _ = try await host.stream().file()
+        lease.end()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole"])
+    }
+
+    @Test func refusesAPartWithALease() async throws {
+        let host = try FileHost([{ _ in .status(200) }])
+        try host.leave(bytes.prefix(500), nil)
+        let lease = try FileLease(on: host.folder.file(".export.bin.part"))
+        let error = await host.failure(of: host.stream())
+        #expect(error?.kind == .other)
+        #expect(error?.detail.hasSuffix("/export.bin: another process has a lease on its part file") == true)
+        #expect(lease.isHeld)
+        #expect(host.web.requests.isEmpty)
+    }
+    #endif
+
     @Test func ignoresAnInvalidRecordAndOneOfAnotherDownload() async throws {
         let version = Version(content: bytes)
         for record in [

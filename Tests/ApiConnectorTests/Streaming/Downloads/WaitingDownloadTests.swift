@@ -48,6 +48,112 @@ struct WaitingDownloadTests {
         #expect(folder.names == (0..<20).map { "\($0)" }.sorted())
     }
 
+    #if Curl && os(Linux)
+    private func libcurl(
+        connections count: Int,
+        to server: LoopbackServer
+    ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
+        var configuration = CurlConfiguration.patient
+        configuration.maximumConnectionCount = count
+        return NetworkConnector(
+            environment: Place(host: LoopbackServer.host, port: server.port),
+            provider: AnyProvider(waiting.wrapping(CurlProvider(configuration: configuration))),
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+    }
+
+    /// A body may have arrived long before its file is in its place.
+    @Test func noMoreFilesAreOpenThanConnectionsAreAllowed() async throws {
+        let server = try LoopbackServer.responding { _ in .text("bytes") }
+        let api = libcurl(connections: 3, to: server)
+        let name = folder.url.lastPathComponent
+        let counts = Locked<[Int]>([])
+        let calls = FileCalls { descriptor, bytes, offset in
+            let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            let files = descriptors.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            counts.withLock { $0.append(files.count { $0.contains("/\(name)/") }) }
+            return FileCalls.system.write(descriptor, bytes, offset)
+        }
+        let downloads = (0..<100).map { number in
+            Task {
+                let target = folder.file("\(number)")
+                let stream = api.download(
+                    .route(Endpoint("/")),
+                    to: target,
+                    resuming: nil,
+                    CallOptions(),
+                    calls: calls
+                )
+                for try await event in stream {
+                    // Other downloads may run while this one's file is open.
+                    if case .progress = event { for _ in 0..<20 { await Task.yield() } }
+                }
+            }
+        }
+        // Before it waits, a download opens its file for a moment.
+        await eventually { waiting.count == 100 }
+        waiting.gate.open()
+        for download in downloads { try await download.value }
+        #expect(folder.names == (0..<100).map { "\($0)" }.sorted())
+        let seen = counts.withLock { $0 }
+        #expect(seen.count == 100)
+        #expect(seen.allSatisfy { 1...3 ~= $0 }, "\(seen)")
+    }
+
+    /// The place of a download is free when its loop ends, and when it waits to be resumed.
+    @Test func aDownloadThatEndsEarlyFreesItsPlace() async throws {
+        let server = try LoopbackServer.responding { request in
+            var headers = [(name: "ETag", value: "\"v1\""), (name: "Content-Length", value: "10")]
+            if request.target == "/whole" { return LoopbackResponse(headers: headers, body: Data(count: 10)) }
+            guard request.header("Range") != nil else {
+                headers.append((name: "Connection", value: "close"))
+                return LoopbackResponse(headers: headers, body: Data(count: 4))
+            }
+            headers[1].value = "6"
+            headers.append((name: "Content-Range", value: "bytes 4-9/10"))
+            return LoopbackResponse(status: 206, headers: headers, body: Data(count: 6))
+        }
+        let api = libcurl(connections: 1, to: server)
+        waiting.gate.open()
+        let policy = RetryPolicy(maximumAttemptCount: 3, initialDelay: .zero)
+        for number in 0..<3 {
+            for try await _ in api.download(at: Endpoint("/whole"), to: folder.file("left")) { break }
+            let target = folder.file("\(number)")
+            let done = try await api.download(at: Endpoint("/cut"), to: target, resuming: policy).file()
+            #expect(done.byteCount == 10)
+            #expect(done.head.status == 206)
+        }
+    }
+
+    /// The file that is open belongs to the last response, so the first one must not keep a place.
+    @Test func aDownloadThatAWrapperSendsTwiceKeepsOnePlace() async throws {
+        let server = try LoopbackServer.responding { _ in .text("bytes") }
+        var configuration = CurlConfiguration.patient
+        configuration.maximumConnectionCount = 1
+        let api = NetworkConnector<AnyProvider, Endpoint<ApiPath>>(
+            environment: Place(host: LoopbackServer.host, port: server.port),
+            provider: AnyProvider(SendingTwice(wrapped: CurlProvider(configuration: configuration))),
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+        for number in 0..<3 {
+            let done = try await api.download(at: Endpoint("/"), to: folder.file("\(number)")).file()
+            #expect(done.byteCount == 5)
+        }
+        #expect(server.requests.count == 6)
+    }
+
+    private struct SendingTwice: DataRequestType {
+        let wrapped: CurlProvider
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            _ = try await wrapped.response(for: request).body.collect(upTo: 100)
+            return try await wrapped.response(for: request)
+        }
+    }
+    #endif
+
     @Test func ofTwoDownloadsToOneFileThatWaitOneFails() async throws {
         let feed = BodyFeed()
         let api = api { _ in .feed(feed, headers: ["ETag": "\"v1\""]) }

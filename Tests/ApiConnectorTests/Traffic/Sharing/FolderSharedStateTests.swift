@@ -181,6 +181,18 @@ struct FolderSharedStateTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path()) == file.path())
     }
 
+    #if os(Linux)
+    @Test func doesNotWaitForALeaseOnAFile() async throws {
+        let state = try open()
+        _ = try await replace("one", in: state)
+        let lease = try FileLease(on: try entryFile())
+        let error = await #expect(throws: ApiConnectorError.self) { try await replace("two", in: state) }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect("\(error as Any)".contains("cannot be read"))
+        #expect(lease.isHeld)
+    }
+    #endif
+
     @Test func readingAMissingRecordMakesNoFile() async throws {
         let state = try open()
         _ = try await state.record(for: key, within: .seconds(1))

@@ -57,6 +57,43 @@ struct CurlWaitingTests {
         #expect(server.requests.map(\.target) == ["/held", "/49"])
     }
 
+    /// So a waiting upload has no open file, and no thread that reads a pipe.
+    @Test func aWaitingUploadDoesNotReadItsSource() async throws {
+        let gate = Gate("held response")
+        let server = try LoopbackServer { connection in
+            while let request = try connection.readRequest() {
+                if request.target == "/held" { try connection.wait(for: gate) }
+                try connection.send(.status(204), answering: request)
+            }
+        }
+        let provider = provider(connections: 1)
+        async let held = provider.response(for: ApiRequest(url: server.url("/held")))
+        _ = try await server.request(0)
+        let wereAllowed = Locked<[Bool]>([])
+        let body = RequestBody.stream(byteCount: 1) {
+            wereAllowed.withLock { $0.append(gate.isOpen) }
+            return AsyncStream<Data> { continuation in
+                continuation.yield(Data([1]))
+                continuation.finish()
+            }
+        }
+        let uploads = (0..<20).map { number in
+            Task {
+                let request = ApiRequest(url: server.url("/\(number)"), method: .put, body: body)
+                return try await provider.response(for: request)
+            }
+        }
+        try await provider.isAwaited(by: 20)
+        uploads[19].cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await uploads[19].value }
+        #expect(error?.kind == .cancelled)
+        gate.open()
+        #expect(try await held.status == 204)
+        for upload in uploads.dropLast() { #expect(try await upload.value.status == 204) }
+        #expect(wereAllowed.withLock { $0 } == Array(repeating: true, count: 19))
+        for request in server.requests.dropFirst() { #expect(request.body == Data([1])) }
+    }
+
     @Test func allEndWhenTheyAreCanceled() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
