@@ -34,7 +34,7 @@ extension ApiConnectorError {
         public static let secureConnectionFailed = Kind(rawValue: "secureConnectionFailed")
         /// The connection broke before the response was complete.
         public static let connectionLost = Kind(rawValue: "connectionLost")
-        /// The received bytes are not valid HTTP.
+        /// The received bytes are not valid HTTP, or the response is a part of a body that was requested as a whole.
         public static let malformedResponse = Kind(rawValue: "malformedResponse")
         /// An attempt took longer than its time limit.
         public static let timedOut = Kind(rawValue: "timedOut")

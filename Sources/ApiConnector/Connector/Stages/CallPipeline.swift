@@ -87,7 +87,9 @@ struct CallPipeline: Sendable {
     @inline(__always)
     func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
-            return try await RedirectStage(settings).response(for: &request)
+            let response = try await RedirectStage(settings).response(for: &request)
+            try response.checkNotUnrequestedPart()
+            return response
         } catch {
             throw error.completed(request: request)
         }

@@ -45,6 +45,26 @@ enum RangedAnswer: Equatable {
 }
 
 extension ApiResponse {
+    /// Throws if the response is a part of a body, and its request did not ask for a part.
+    ///
+    /// A 206 is only allowed after a `Range` field (RFC 9110, section 15.3.7). A caller would take the part for the whole.
+    ///
+    /// A `Content-Range` in another unit than bytes is accepted: some backends describe a page of a list with it, and
+    /// the body of such a page is complete.
+    func checkNotUnrequestedPart() throws(ApiConnectorError) {
+        guard status == 206, !request.headers.contains(.range),
+            headers[.contentRange]?.lowercased().hasPrefix("bytes") != false
+        else { return }
+        let detail = "the server answered \(status), a part of the body, but the request has no Range field"
+        throw ApiConnectorError(
+            .malformedResponse,
+            at: .response,
+            detail,
+            response: self,
+            body: body.collected ?? Data()
+        )
+    }
+
     /// The length of a complete file, if the head has it.
     var wholeByteCount: Int? {
         guard contentCoding == nil, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
