@@ -18,6 +18,26 @@ struct LinkFieldParser {
         return links
     }
 
+    /// The text of a link from the response itself with the relation `next` that is not a URL; nil if there is none.
+    ///
+    /// If the field is malformed and the part that cannot be read contains `rel=next`, that part is returned.
+    static func invalidNext(in value: String, of url: URL) -> String? {
+        var parser = LinkFieldParser(text: value[...].utf8)
+        while true {
+            let rest = String(Substring(parser.text))
+            guard let (reference, parameters) = parser.nextLink() else {
+                let text = rest.lowercased().filter { !" \t\"".contains($0) }
+                return text.contains("rel=next") ? rest.withoutBlanks : nil
+            }
+            // An empty reference is valid, so this link lacks nothing but a URL.
+            if WebLink(reference, parameters, of: url) == nil, let link = WebLink("", parameters, of: url),
+                link.has(relation: "next"), link.context == url
+            {
+                return reference
+            }
+        }
+    }
+
     /// One iteration of the loop in section B.2; nil at the end, and if no link begins here.
     private mutating func nextLink() -> (reference: String, parameters: [WebLink.Attribute])? {
         while let byte = text.first, byte == UInt8(ascii: ",") || Self.isBlank(byte) { text.removeFirst() }

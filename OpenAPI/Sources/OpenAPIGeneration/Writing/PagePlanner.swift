@@ -121,14 +121,15 @@ struct PagePlanner {
             }
         }
         let root = "$0.value" + (type.isNullable ? "?" : "")
-        guard let next = member(pages.next, of: type.type, root, asURL: pages.query == nil) else { return nil }
+        guard let (next, isURL) = member(pages.next, of: type.type, root, isLink: pages.query == nil)
+        else { return nil }
         var closure = next
         if let pointer = pages.whileTrue {
             guard let flag = flag(pointer, of: type.type, root) else { return nil }
             closure = "\(flag) == false ? nil : \(next)"
         }
         let name = Self.taken.contains(function.name) ? function.name + "Pages" : function.name
-        let head = pages.query.map { ".cursor(\(PlainText.literal($0)))" } ?? ".url"
+        let head = pages.query.map { ".cursor(\(PlainText.literal($0)))" } ?? (isURL ? ".url" : ".link")
         return PagePlan(name: name, head: head, closure: closure)
     }
 
@@ -137,22 +138,26 @@ struct PagePlanner {
         return code.hasSuffix("?") ? String(code.dropLast()) : code
     }
 
-    /// The code that reads a member as text or as a URL; nil if its type allows neither.
-    private func member(_ pointer: String, of type: TypeUse, _ root: String, asURL: Bool) -> String? {
+    /// The code that reads a member as text, or a link as a URL; nil if its type allows neither.
+    private func member(
+        _ pointer: String,
+        of type: TypeUse,
+        _ root: String,
+        isLink: Bool
+    ) -> (code: String, isURL: Bool)? {
         guard let (code, leaf) = path(pointer, of: type, root) else { return nil }
         let plain = code.hasSuffix("?") ? String(code.dropLast()) : code
         switch leaf {
-        case .string where asURL:
-            return code.contains("?") ? "(\(plain)).flatMap { URL(string: $0) }" : "URL(string: \(plain))"
-        case .string: return plain
-        case .url: return asURL ? plain : "\(code).absoluteString"
-        case _ where asURL: return nil
+        case .string: return (plain, false)
+        case .url: return isLink ? (plain, true) : ("\(code).absoluteString", false)
+        case _ where isLink: return nil
         case .int, .int32, .int64, .uint64, .double, .decimal, .decimalText, .dateTime, .day:
-            return "\(code).description"
-        case .uuid: return "\(code).uuidString"
-        case .declared(let declared) where declared.enumeration != nil: return "\(code).rawValue.description"
-        case .json: return "\(code).string"
-        case .declared(let declared) where declared.isOpaque: return "\(code).string"
+            return ("\(code).description", false)
+        case .uuid: return ("\(code).uuidString", false)
+        case .declared(let declared) where declared.enumeration != nil:
+            return ("\(code).rawValue.description", false)
+        case .json: return ("\(code).string", false)
+        case .declared(let declared) where declared.isOpaque: return ("\(code).string", false)
         default: return nil
         }
     }

@@ -8,7 +8,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
 
     private let connection: Connection
     private let options: CallOptions
-    private var target: CallTarget<Router>
+    private var target: Result<CallTarget<Router>, InvalidPageLink>
     /// The number of the next page to request, counted from 1.
     private(set) var number = 1
     private var history = PageHistory()
@@ -16,16 +16,18 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     private var origin: HTTPOrigin?
     /// Whether the latest page came over https.
     private var isEncrypted = false
+    /// The request whose response is the latest page; nil before the first page.
+    private var previous: ApiRequest?
     /// The route of the latest page that has one; nil if the list starts at a URL.
     private var route: Router?
 
     init(_ connection: Connection, from first: CallTarget<Router>, options: CallOptions) {
         self.connection = connection
         self.options = options
-        target = first
+        target = .success(first)
     }
 
-    mutating func advance(to target: CallTarget<Router>) {
+    mutating func advance(to target: Result<CallTarget<Router>, InvalidPageLink>) {
         self.target = target
         number += 1
     }
@@ -35,7 +37,12 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     /// - Throws: ``ApiConnectorError`` with the number of the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
+            let previous = self.previous
+            let target = try self.target.mapError { ApiConnectorError.pageIsNoURL($0.text, previous) }.get()
             var draft = try target.draft(in: connection.environment)
+            if case .url = target, let previous, HTTPOrigin(draft.url) == nil {
+                throw .pageIsNoURL(draft.url.absoluteString, previous)
+            }
             let isForeign = isForeign(draft)
             if case .route(let own) = target {
                 route = own
@@ -50,9 +57,11 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
                 throw .pageIsInsecure(request)
             }
             guard history.insert(request) else { throw .pagesGoRound(request) }
-            let page = try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
-                DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
+            let (page, sent) = try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
+                let page = DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
+                return (page, reader.response.request)
             }
+            self.previous = sent
             isEncrypted = HTTPOrigin(page.url)?.scheme == .https
             return page
         } catch {
@@ -76,6 +85,14 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
 }
 
 extension ApiConnectorError {
+    /// - Parameter request: The request of the previous page.
+    fileprivate static func pageIsNoURL(_ link: String, _ request: ApiRequest?) -> ApiConnectorError {
+        let redactor = request?.redactor ?? .standard
+        let shown = redactor.redact(prefixOf: Data(link.utf8), byteCount: 1024, mediaType: nil)
+        let detail = "the previous page links to \"\(shown)\", which is not an http or https URL"
+        return ApiConnectorError(.redirectRefused, at: .request, detail, request: request)
+    }
+
     /// As with a redirect, the request with its query would be sent in the clear.
     fileprivate static func pageIsInsecure(_ request: ApiRequest) -> ApiConnectorError {
         let url = request.redactor.redact(request.url)

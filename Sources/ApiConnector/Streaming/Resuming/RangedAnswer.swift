@@ -47,7 +47,8 @@ enum RangedAnswer: Equatable {
 extension ApiResponse {
     /// Throws if the response is a part of a body, and its request did not ask for a part.
     ///
-    /// A 206 is only allowed after a `Range` field (RFC 9110, section 15.3.7). A caller would take the part for the whole.
+    /// A 206 is only allowed after a `Range` field (RFC 9110, section 15.3.7). The caller would take the part for the
+    /// whole body.
     ///
     /// A `Content-Range` in another unit than bytes is accepted: some backends describe a page of a list with it, and
     /// the body of such a page is complete.

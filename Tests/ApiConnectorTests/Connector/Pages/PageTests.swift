@@ -299,12 +299,121 @@ struct PageTests {
         #expect(web.requests.map { $0.header("X-Tenant") } == ["7", "7"])
     }
 
-    @Test func refuseANextURLThatIsNotHTTP() async throws {
-        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<file:///etc/passwd>; rel=next") }
+    @Test(arguments: ["file:///etc/passwd", "ftp://api.example.com/posts", "javascript:0", "mailto:a@example.com"])
+    func refuseANextURLThatIsNotHTTP(_ link: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<\(link)>; rel=next") }
         let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
         #expect(found.elements == [[1]])
-        #expect(found.error?.kind == .invalidRequest)
+        let error = try #require(found.error)
+        #expect(error.kind == .redirectRefused)
+        #expect(error.detail.hasPrefix("on page 2: the previous page links to \""))
+        #expect(error.detail.hasSuffix("\", which is not an http or https URL"))
         #expect(web.requests.count == 1)
+    }
+
+    private static let noURLs = [
+        "http://[::1/posts", "https://exa mple/x", "https:///x", "https://api.example.com:port/x", "///x", "http:posts",
+    ]
+
+    @Test(arguments: noURLs, [false, true])
+    func refuseALinkFieldThatIsNotAURL(_ link: String, _ prefetching: Bool) async throws {
+        let fields = [
+            "<\(link)>; rel=next", "</>; rel=first, <\(link)>; rel=\"prev next\", </>; rel=last",
+            "<\(link)>; rel=next, </b>; rel=next; anchor=\"/other\"",
+        ]
+        for field in fields {
+            let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: field) }
+            let pages = web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching)
+            let found = await pages.readToTheEnd()
+            #expect(found.elements == [[1]])
+            let error = try #require(found.error)
+            #expect(error.kind == .redirectRefused)
+            #expect(
+                error.detail
+                    == "on page 2: the previous page links to \"\(link)\", which is not an http or https URL"
+            )
+            #expect(web.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: ["/posts?page=2; rel=next", "oh </b>; rel=\"next\"", "</a>; rel=prev, </b; rel=Next"])
+    func refuseAMalformedLinkField(_ field: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: field) }
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
+        #expect(found.elements == [[1]])
+        #expect(found.error?.kind == .redirectRefused)
+    }
+
+    /// None of these fields links from the page to a next one.
+    @Test(arguments: [
+        "<http://[>; rel=last", "<http://[>; rel=next; anchor=\"/other\"", "<http://[>", "junk",
+        "</next>; rel=prev, oh <https://next.example.com>; rel=icon",
+    ])
+    func endWithoutALinkToTheNextPage(_ field: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: field) }
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
+        #expect(found.elements == [[1]])
+        #expect(found.error == nil)
+    }
+
+    @Test func followAnotherNextLinkThatIsAURL() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            page("[1]", link: request.target == "/a" ? "<http://[>; rel=next, </b>; rel=next" : nil)
+        }
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
+        #expect(found.elements == [[1], [1]])
+        #expect(found.error == nil)
+        #expect(web.requests.map(\.target) == ["/a", "/b"])
+    }
+
+    @Test(arguments: Wire.allCases)
+    func followALinkInThePage(_ wire: Wire) async throws {
+        let home = Locked("")
+        let web = try ScriptedWeb(over: wire) { request in
+            switch request.target {
+            case "/v1/posts": page(#"{"items":[1],"cursor":"?page=2"}"#)
+            case "/v1/posts?page=2": page(#"{"items":[2],"cursor":"\#(home.withLock { $0 })/v1/last"}"#)
+            default: page(#"{"items":[3],"cursor":""}"#)
+            }
+        }
+        home.withLock { $0 = web.home }
+        let pages = web.connection().pages(of: Listing.self, from: Route("/v1/posts"), next: .link { $0.value.cursor })
+        let found = await pages.elements(\.items).readToTheEnd()
+        #expect(found.elements == [1, 2, 3])
+        #expect(found.error == nil)
+        #expect(web.requests.map(\.target) == ["/v1/posts", "/v1/posts?page=2", "/v1/last"])
+    }
+
+    @Test(arguments: [#""""#, "null"])
+    func endAtAnEmptyLinkInThePage(_ cursor: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page(#"{"items":[1],"cursor":\#(cursor)}"#) }
+        let next: NextPage<Route, Listing> = .link { $0.value.cursor }
+        let found = await web.connection().pages(of: Listing.self, from: Route("/a"), next: next).readToTheEnd()
+        #expect(found.elements.map(\.items) == [[1]])
+        #expect(found.error == nil)
+    }
+
+    @Test(arguments: noURLs + ["ftp://api.example.com/posts"])
+    func refuseALinkInThePageThatIsNotAURL(_ link: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page(#"{"items":[1],"cursor":"\#(link)"}"#) }
+        let next: NextPage<Route, Listing> = .link { $0.value.cursor }
+        let found = await web.connection().pages(of: Listing.self, from: Route("/a"), next: next).readToTheEnd()
+        #expect(found.elements.map(\.items) == [[1]])
+        let error = try #require(found.error)
+        #expect(error.kind == .redirectRefused)
+        #expect(
+            error.detail == "on page 2: the previous page links to \"\(link)\", which is not an http or https URL"
+        )
+    }
+
+    @Test func nameNoSecretOfALinkThatIsNotAURL() async throws {
+        let link = "http://[::1/posts?access_token=hush"
+        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<\(link)>; rel=next") }
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
+        let error = try #require(found.error)
+        #expect(error.kind == .redirectRefused)
+        #expect(error.detail.contains("http://[::1/posts?access_token=REDACTED"))
+        #expect(!String(describing: error).contains("hush"))
     }
 
     private static let secureListing = #"{"items":[1],"cursor":"http://api.example.com/posts?page=2&session=hush"}"#
