@@ -7,17 +7,19 @@ extension ApiRequest {
     ///
     /// The code is then canceled, and its result is discarded.
     ///
-    /// - Parameter limitsAttempt: Whether the code is an attempt; if not, only the deadline and a cancellation end the
-    ///   wait.
+    /// - Parameters:
+    ///   - limitsAttempt: Whether the code is an attempt; if not, only the deadline and a cancellation end the wait.
+    ///   - appliesStall: Whether the code reports progress, so that the stall timeout can apply.
     func leavingBehind<Value: Sendable>(
         limitsAttempt: Bool = false,
+        appliesStall: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
         let waiter = PendingResult<Value>()
         let task = Locked<Task<Void, Never>?>(nil)
         var limited = self
         if !limitsAttempt { limited.limits = nil }
-        let outcome = await limited.withStopHandler(appliesStall: false) {
+        let outcome = await limited.withStopHandler(appliesStall: appliesStall) {
             // Starts after the limits are set, so that a limit that is already reached ends the wait.
             let started = Task {
                 do {

@@ -108,7 +108,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     ///
     /// - On Linux, a streamed response can be 16 MiB ahead of its reader; beyond that, the call fails with kind
     ///   `.bodyTooLarge`. A request body from a file or a source is first read into memory (R2), and must not exceed 16
-    ///   MiB.
+    ///   MiB. The time limits include the reading.
     /// - On Apple's systems, a task is suspended when its reader is 1 MiB behind, until it has caught up. Files and
     ///   sources are sent as they are read. A GET with a body fails with kind `.invalidRequest`.
     ///

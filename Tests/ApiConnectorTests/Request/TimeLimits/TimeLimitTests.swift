@@ -74,6 +74,88 @@ struct TimeLimitTests {
         }
     }
 
+    /// Starts to send a source to a server that does not respond.
+    private func send(
+        _ chunk: @escaping @Sendable () async -> Data?,
+        to server: LoopbackServer,
+        _ timeouts: Timeouts,
+        _ clock: ManualClock
+    ) -> Task<Data, any Error> {
+        let api = Connection(
+            environment: .localhost,
+            provider: URLSessionProvider(configuration: .ephemeral),
+            configuration: Self.limited(timeouts, clock)
+        )
+        let (url, body) = (server.url(), RequestBody.stream { AsyncStream(unfolding: chunk) })
+        return Task { try await api.data(at: url, method: .post, body: body) }
+    }
+
+    private func silentServer() throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            guard try connection.readRequest() != nil else { return }
+            try connection.waitUntilPeerCloses()
+        }
+    }
+
+    /// On Linux, the provider reads the source before it sends anything.
+    @Test func aBodyWhoseSourceYieldsNothingEndsAtEachLimitOverURLSession() async throws {
+        let server = try silentServer()
+        let gate = Gate()
+        defer { gate.open() }
+        for (timeouts, kind) in [
+            (Timeouts(), ApiConnectorError.Kind.stalled),
+            (Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit), .timedOut),
+            (Timeouts(stall: Timeouts.noLimit, overall: .seconds(60)), .deadlineExceeded),
+        ] {
+            let clock = ManualClock()
+            let source: @Sendable () async -> Data? = {
+                try? await gate.opened()
+                return nil
+            }
+            let call = send(source, to: server, timeouts, clock)
+            #expect(try await clock.nextSleep() == .seconds(60))
+            clock.advance(by: .seconds(60))
+            let result = await call.result
+            let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+            #expect(error.kind == kind)
+        }
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test func eachChunkOfASourceRestartsTheStallTimeoutOverURLSession() async throws {
+        let server = try silentServer()
+        let clock = ManualClock()
+        let (first, second, never) = (Gate("first"), Gate("second"), Gate("never"))
+        defer { never.open() }
+        let isFirst = Locked(true)
+        let source: @Sendable () async -> Data? = {
+            let isNow = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isNow else {
+                second.open()
+                try? await never.opened()
+                return nil
+            }
+            try? await first.opened()
+            return Data("chunk".utf8)
+        }
+        let call = send(source, to: server, Timeouts(), clock)
+        #expect(try await clock.nextSleep() == .seconds(60))
+        clock.advance(by: .seconds(40))
+        first.open()
+        try await second.opened()
+        clock.advance(by: .seconds(20))
+        // The chunk came after 40 seconds.
+        #expect(try await clock.nextSleep() == .seconds(40))
+        clock.advance(by: .seconds(40))
+        let result = await call.result
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.kind == .stalled)
+    }
+    #endif
+
     @Test func aSourceThatIgnoresCancellationIsAbandonedAtTheTimeout() async throws {
         let gate = Gate()
         let provider = TestConnector { _ in
