@@ -132,4 +132,16 @@ extension HTTPDate {
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468 - 146_097
     }
+
+    /// The date of a day in the Gregorian calendar, counted from 1 January of the year 0.
+    static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        // Counted from 1 March of the year -400: then the leap day is the last day of its year, and of its cycle.
+        let shifted = day - 60 + 146_097
+        let dayOfCycle = shifted % 146_097
+        let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
+        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let year = shifted / 146_097 * 400 + yearOfCycle - 400
+        return (month < 10 ? year : year + 1, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1)
+    }
 }

@@ -22,6 +22,33 @@ enum InternetDate {
             return reader.date()
         }
     }
+
+    /// The text of a date in UTC; nil for a date outside of the years 0 to 9999.
+    ///
+    /// The calendar is the Gregorian one for all years. Foundation uses the Julian calendar before 1582.
+    ///
+    /// - Parameter hasMilliseconds: Whether the text has three digits after the second, and the date is rounded. If not,
+    ///   the fraction of the second is left out.
+    static func text(_ date: Date, hasMilliseconds: Bool = false) -> String? {
+        let exact = date.timeIntervalSince1970
+        let unit: Int64 = hasMilliseconds ? 1000 : 1
+        // The double for a time in milliseconds is often slightly too small.
+        let rounded = hasMilliseconds ? (exact * 1000).rounded() : exact.rounded(.down)
+        let shift: Int64 = 62_167_219_200 * unit
+        guard let time = Int64(exactly: rounded), -shift..<253_402_300_800 * unit ~= time else { return nil }
+        // Counted from the year 0, so that no number is negative.
+        let (days, timeOfDay) = (time + shift).quotientAndRemainder(dividingBy: 86_400 * unit)
+        let (year, month, day) = HTTPDate.date(ofDay: days)
+        let second = timeOfDay / unit
+        let fraction = hasMilliseconds ? ".\(digits(timeOfDay % unit, 3))" : ""
+        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+            + "T\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))\(fraction)Z"
+    }
+
+    private static func digits(_ number: Int64, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: count - text.utf8.count) + text
+    }
 }
 
 private struct Reader {

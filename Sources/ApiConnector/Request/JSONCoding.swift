@@ -48,17 +48,18 @@ extension JSONCoding {
 
         /// `2016-11-21T00:00:00Z` (RFC 3339) in UTC, without fractions of a second.
         ///
+        /// A date outside of the years 0 to 9999 does not encode: RFC 3339 has no text for it. The calendar is the
+        /// Gregorian one, also before 1582.
+        ///
         /// Decodes what RFC 3339 allows, and nothing else: any offset, `t` and `z`, and fractions of any length.
-        public static let iso8601 = DateStyle(encoding: .iso8601, decoding: .custom(readInternetDate))
+        public static let iso8601 = DateStyle(
+            encoding: .custom { try writeInternetDate($0, to: $1, hasMilliseconds: false) },
+            decoding: .custom(readInternetDate)
+        )
 
         /// `2016-11-21T00:00:00.500Z`: like ``iso8601``, rounded to milliseconds.
         public static let iso8601WithMilliseconds = DateStyle(
-            encoding: .custom { date, encoder in
-                var container = encoder.singleValueContainer()
-                // The style truncates, and the double for a time in milliseconds is often slightly too small.
-                let rounded = date.addingTimeInterval(0.0005)
-                try container.encode(rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-            },
+            encoding: .custom { try writeInternetDate($0, to: $1, hasMilliseconds: true) },
             decoding: .custom(readInternetDate)
         )
 
@@ -98,6 +99,18 @@ extension JSONCoding {
                     )
                 }
             )
+        }
+
+        @Sendable
+        private static func writeInternetDate(_ date: Date, to encoder: any Encoder, hasMilliseconds: Bool) throws {
+            guard let text = InternetDate.text(date, hasMilliseconds: hasMilliseconds) else {
+                let reason = "RFC 3339 has dates of the years 0 to 9999 only."
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: reason)
+                // Not the date: its description traps if it is infinite.
+                throw EncodingError.invalidValue(date.timeIntervalSince1970, context)
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
         }
 
         @Sendable

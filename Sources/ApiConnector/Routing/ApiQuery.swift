@@ -145,7 +145,7 @@ extension UUID: ApiQueryValue {}
 
 extension Date: ApiQueryValue {
     /// The date in ISO 8601; a connection writes the date with its own encoder instead.
-    public var queryText: String { formatted(.iso8601) }
+    public var queryText: String { InternetDate.text(self) ?? formatted(.iso8601) }
 }
 
 extension ApiQuery: ApiQueryConvertible {

@@ -182,6 +182,55 @@ struct JSONCodingTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (-62_167_219_200, "0000-01-01T00:00:00"), (-62_135_596_800, "0001-01-01T00:00:00"),
+            (-14_826_715_200, "1500-02-28T12:00:00"), (-14_826_628_800, "1500-03-01T12:00:00"),
+            (-12_220_156_801, "1582-10-04T23:59:59"), (-12_220_156_800, "1582-10-05T00:00:00"),
+            (-12_219_292_800, "1582-10-15T00:00:00"), (-1, "1969-12-31T23:59:59"), (0, "1970-01-01T00:00:00"),
+            (951_825_600, "2000-02-29T12:00:00"), (253_402_300_799, "9999-12-31T23:59:59"),
+        ] as [(Double, String)]
+    )
+    func aDateOfAnyYearIsWrittenInTheGregorianCalendar(_ seconds: Double, _ text: String) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        for (dates, ending) in [(JSONCoding.DateStyle.iso8601, "Z"), (.iso8601WithMilliseconds, ".000Z")] {
+            let coding = JSONCoding(dates: dates)
+            let data = try coding.makeEncoder().encode([date])
+            #expect(String(decoding: data, as: UTF8.self) == "[\"\(text)\(ending)\"]")
+            #expect(try coding.makeDecoder().decode([Date].self, from: data) == [date])
+            let url = try calendar(coding).request(at: .on(date)).url
+            #expect(url.query(percentEncoded: false) == "day=\(text)\(ending)&all=true")
+        }
+        let query = Calendar.on(date).url(for: .test).query(percentEncoded: false)
+        #expect(query == "day=\(text)Z&all=true")
+        let form = FormEncoding(dates: .iso8601)
+        let filtered = try calendar(nil).request(at: .search(SearchFilter(before: date), form)).url
+        #expect(filtered.query(percentEncoded: false) == "before=\(text)Z")
+    }
+
+    @Test func theFractionOfASecondIsLeftOut() throws {
+        let dates = [Date(timeIntervalSince1970: 0.999), Date(timeIntervalSince1970: -0.25)]
+        let data = try JSONCoding(dates: .iso8601).makeEncoder().encode(dates)
+        #expect(String(decoding: data, as: UTF8.self) == #"["1970-01-01T00:00:00Z","1969-12-31T23:59:59Z"]"#)
+    }
+
+    @Test(arguments: [-62_167_219_201, 253_402_300_800, 1e300, .infinity, -.infinity, .nan] as [Double])
+    func aDateThatRFC3339CannotWriteDoesNotEncode(_ seconds: Double) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        for dates in [JSONCoding.DateStyle.iso8601, .iso8601WithMilliseconds] {
+            let encoder = JSONCoding(dates: dates).makeEncoder()
+            #expect(throws: EncodingError.self) { try encoder.encode(Meeting(startsAt: date)) }
+            let api = calendar(JSONCoding(dates: dates))
+            let inQuery = try #require(throws: ApiConnectorError.self) { try api.request(at: .on(date)) }
+            #expect(inQuery.detail.contains("RFC 3339 has dates of the years 0 to 9999 only"))
+            let inBody = try #require(throws: ApiConnectorError.self) {
+                try api.request(at: .add(Meeting(startsAt: date))).body.data()
+            }
+            #expect(inBody.kind == .encodingFailed)
+            #expect(inBody.detail.contains("RFC 3339 has dates of the years 0 to 9999 only"))
+        }
+    }
+
     @Test func withoutAConnectionAQueryHasISO8601() {
         #expect(Calendar.on(start).url(for: .test).query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all=true")
         #expect(calendar(nil).url(at: .on(start)) == Calendar.on(start).url(for: .test))

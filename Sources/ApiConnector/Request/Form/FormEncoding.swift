@@ -110,14 +110,14 @@ extension FormEncoding {
         /// Without a connection, and for an encoder with Foundation's default style, it is ``iso8601``.
         public static let asInJSON = DateStyle(text: iso8601.text, isOfConnection: true)
 
-        /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC without fractions of a second, as in `JSONEncoder`.
+        /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC without fractions of a second.
         ///
-        /// Dates outside the years 1 to 9999, which RFC 3339 cannot represent, are refused.
+        /// Dates outside the years 0 to 9999, which RFC 3339 cannot represent, are refused.
         public static let iso8601 = DateStyle { date throws(FormRefusal) in
-            guard (-62_135_769_600.0..<253_402_300_800.0).contains(date.timeIntervalSince1970) else {
-                throw FormRefusal("ISO 8601 writes the years 1 to 9999")
+            guard let text = InternetDate.text(date) else {
+                throw FormRefusal("RFC 3339 has dates of the years 0 to 9999 only")
             }
-            return date.formatted(.iso8601)
+            return text
         }
 
         /// `1479686400`, or `1479686400.5`: seconds since 1970.

@@ -61,7 +61,15 @@ enum FormText: Sendable {
     }
 
     private static func text(of date: Date, with encoder: JSONEncoder) throws(FormRefusal) -> String {
-        switch (try? encoder.encode([date])).flatMap({ try? JSONValueParser.value(in: $0) })?[0] {
+        let json: Data
+        do {
+            json = try encoder.encode([date])
+        } catch EncodingError.invalidValue(_, let context) {
+            throw FormRefusal(ApiConnectorError.sentence(context.debugDescription))
+        } catch {
+            throw FormRefusal("the connection's encoder does not encode it")
+        }
+        switch (try? JSONValueParser.value(in: json))?[0] {
         case .string(let text): return text
         case .number(let number): return number.description
         default:

@@ -21,18 +21,13 @@ enum SchemaFormat: String {
         }
     }
 
+    /// The format is that of RFC 3339, which the connection's decoder reads.
     private static func isDateTime(_ text: String) -> Bool {
-        let pattern =
-            #/(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))/#
-        guard let parts = text.wholeMatch(of: pattern.asciiOnlyDigits())?.output, isDay(parts.1) else { return false }
-        guard parts.4 == "60" else { return true }
-        // A leap second is the last second of a day in UTC.
-        func minutes(_ hours: Substring?, _ minutes: Substring?) -> Int {
-            60 * (hours.flatMap { Int($0) } ?? 0) + (minutes.flatMap { Int($0) } ?? 0)
-        }
-        let offset = minutes(parts.8, parts.9) * (parts.7 == "-" ? -1 : 1)
-        return (minutes(parts.2, parts.3) - offset + 2_880) % 1_440 == 1_439
+        guard let json = try? JSONEncoder().encode([text]) else { return false }
+        return (try? dateDecoder.decode([Date].self, from: json)) != nil
     }
+
+    private static let dateDecoder = JSONCoding(dates: .iso8601).makeDecoder()
 
     private static func matches(_ text: String, _ pattern: String) -> Bool {
         SchemaPattern(pattern)?.matches(text) ?? true

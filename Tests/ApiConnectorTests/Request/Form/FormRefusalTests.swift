@@ -56,7 +56,8 @@ struct FormRefusalTests {
         ),
         FormRow(
             Field(Date(timeIntervalSince1970: 253_402_300_800)),
-            "Field<Date>, does not encode as a form: at \"a\", a value of type Date: ISO 8601 writes the years 1 to 9999",
+            "Field<Date>, does not encode as a form: at \"a\", a value of type Date: "
+                + "RFC 3339 has dates of the years 0 to 9999 only",
             "the year 10000"
         ),
     ]
