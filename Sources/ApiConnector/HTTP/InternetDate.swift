@@ -27,8 +27,8 @@ enum InternetDate {
     ///
     /// The calendar is the Gregorian one for all years. Foundation uses the Julian calendar before 1582.
     ///
-    /// - Parameter hasMilliseconds: Whether the text has three digits after the second, and the date is rounded. If not,
-    ///   the fraction of the second is left out.
+    /// - Parameter hasMilliseconds: Whether the date is rounded to milliseconds. If not, the fraction of the second is
+    ///   omitted.
     static func text(_ date: Date, hasMilliseconds: Bool = false) -> String? {
         let exact = date.timeIntervalSince1970
         let unit: Int64 = hasMilliseconds ? 1000 : 1

@@ -30,6 +30,67 @@ struct StreamedFailureTests {
         let error: CodedFailure?
     }
 
+    /// An element with members that it does not decode, which are others each time.
+    private struct GeneratedPiece: Decodable, Sendable {
+        let id = UUID()
+        let createdAt = Date()
+        let type: String?
+        let delta: String?
+
+        private enum CodingKeys: CodingKey { case type, delta }
+    }
+
+    private final class GeneratedObject: Decodable, Sendable {
+        let id = UUID()
+        let type: String?
+        let delta: String?
+
+        private enum CodingKeys: CodingKey { case type, delta }
+    }
+
+    /// An element in which a member that is not of its type is nil.
+    private struct LenientPiece: Decodable, Sendable {
+        let id = UUID()
+        let type: String?
+        let delta: String?
+
+        private enum CodingKeys: CodingKey { case type, delta }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            type = try? container.decode(String.self, forKey: .type)
+            delta = try? container.decode(String.self, forKey: .delta)
+        }
+    }
+
+    private struct NestedPiece: Decodable, Sendable {
+        let piece: GeneratedPiece
+
+        init(from decoder: any Decoder) throws { piece = try GeneratedPiece(from: decoder) }
+    }
+
+    private struct GeneratedJob: Decodable, Sendable {
+        let token = UUID()
+        let id: Int?
+        let error: CodedFailure?
+
+        private enum CodingKeys: CodingKey { case id, error }
+    }
+
+    /// A class that reads any error.
+    private final class JSONJob: Decodable, Sendable {
+        let id: Int?
+        let error: JSONValue?
+    }
+
+    private struct GeneratedFailure: Decodable, Sendable {
+        let id = UUID()
+        let code: Int?
+        let message: String?
+
+        private enum CodingKeys: CodingKey { case code, message }
+    }
+
     private struct TypedFailure: Codable, Hashable, Sendable {
         let type: String
         let error: CodedFailure
@@ -132,6 +193,43 @@ struct StreamedFailureTests {
             await read(JSONAPIEnvelope<JSONAPIError>.self, TypedPiece.self, failure: list).map(\.error),
         ]
         for errors in found { #expect(errors.map(\.?.kind) == Array(repeating: .backendFailure, count: 12)) }
+    }
+
+    @Test func areFoundDespiteGeneratedMembers() async {
+        let flag = #"{"type":"error","ok":false,"reason":"overloaded"}"#
+        let found = [
+            await read(DataEnvelope<CodedFailure>.self, GeneratedPiece.self).map(\.error),
+            await read(DataEnvelope<CodedFailure>.self, GeneratedObject.self).map(\.error),
+            await read(DataEnvelope<CodedFailure>.self, LenientPiece.self).map(\.error),
+            await read(DataEnvelope<CodedFailure>.self, NestedPiece.self).map(\.error),
+            await read(DataEnvelope<GeneratedFailure>.self, Piece.self).map(\.error),
+            await read(DataEnvelope<GeneratedFailure>.self, GeneratedPiece.self).map(\.error),
+            await read(BareEnvelope<TypedFailure>.self, GeneratedPiece.self).map(\.error),
+            await read(BareEnvelope<TypedFailure>.self, LenientPiece.self).map(\.error),
+            await read(FlagEnvelope.self, GeneratedPiece.self, failure: flag).map(\.error),
+        ]
+        for errors in found { #expect(errors.map(\.?.kind) == Array(repeating: .backendFailure, count: 12)) }
+    }
+
+    @Test func areElementsIfAnElementWithGeneratedMembersReadsTheirMembers() async {
+        let job = #"{"id":1,"error":{"code":9,"message":"overloaded"}}"#
+        let jobs = await read(DataEnvelope<CodedFailure>.self, GeneratedJob.self, failure: job)
+        let failures = await read(DataEnvelope<GeneratedFailure>.self, GeneratedJob.self, failure: job)
+        let objects = await read(DataEnvelope<CodedFailure>.self, JSONJob.self, failure: job)
+        #expect(jobs.count == 12 && failures.count == 12 && objects.count == 12)
+        for found in jobs + failures {
+            #expect(found.error == nil)
+            #expect(found.elements.dropFirst(2).first?.error?.code == 9)
+        }
+        for found in objects {
+            #expect(found.error == nil)
+            #expect(found.elements.dropFirst(2).first?.error?["code"] == 9)
+        }
+        let both = #"{"type":"error","delta":"b","error":{"code":9,"message":"overloaded"}}"#
+        let pieces = await read(BareEnvelope<TypedFailure>.self, GeneratedPiece.self, failure: both).map(\.elements)
+        #expect(pieces.map { $0.dropFirst(2).first?.delta } == Array(repeating: "b", count: 12))
+        let lenient = await read(BareEnvelope<TypedFailure>.self, LenientPiece.self, failure: both).map(\.elements)
+        #expect(lenient.map { $0.dropFirst(2).first?.delta } == Array(repeating: "b", count: 12))
     }
 
     @Test func areFoundWithEachStyleOfKeys() async {

@@ -70,20 +70,31 @@ struct RecordFailures: Sendable {
         return isMore ? failure : nil
     }
 
-    private func element<Element: Decodable>(_ type: Element.Type) -> (Data) -> String? {
+    private func element<Element: Decodable>(_ type: Element.Type) -> (Data) -> [String]? {
         { text in
-            (try? JSONNesting.decode(type, from: text, with: context.decoder)).map { String(reflecting: $0) }
+            (try? JSONNesting.decode(type, from: text, with: context.decoder)).map { Self.members(of: $0) }
         }
     }
 
-    private func failureText(_ text: Data) -> String? {
-        context.backendFailure(text)?.backendFailure.map { String(reflecting: $0) }
+    private func failureText(_ text: Data) -> [String]? {
+        context.backendFailure(text)?.backendFailure.map { Self.members(of: $0) }
+    }
+
+    /// The members of a value as texts, or the value itself if it has none.
+    private static func members(of value: Any) -> [String] {
+        var members: [String] = []
+        var mirror: Mirror? = Mirror(reflecting: value)
+        while let current = mirror {
+            members += current.children.map { "\($0.label ?? ""): \(String(reflecting: $0.value))" }
+            mirror = current.superclassMirror
+        }
+        return members.isEmpty ? [String(reflecting: value)] : members
     }
 }
 
 extension [String: JSONValue] {
     /// The content of an object as a type shows it; nil if the object does not decode.
-    fileprivate func content(decodedBy decode: (Data) -> String?) -> String? {
+    fileprivate func content(decodedBy decode: (Data) -> [String]?) -> [String]? {
         let encoder = JSONEncoder()
         // Dictionaries with the same order of keys have the same description.
         encoder.outputFormatting = .sortedKeys
@@ -91,11 +102,21 @@ extension [String: JSONValue] {
     }
 
     /// Whether a type reads a member: whether its content changes without the member, or with an array in its place.
-    fileprivate func reads(_ name: String, _ content: String?, _ decode: (Data) -> String?) -> Bool {
+    ///
+    /// A part of the content that also changes without a reason is ignored, such as a property `let id = UUID()`.
+    fileprivate func reads(_ name: String, _ content: [String]?, _ decode: (Data) -> [String]?) -> Bool {
         var (without, other) = (self, self)
         without[name] = nil
         other[name] = .array([.array([])])
-        return without.content(decodedBy: decode) != content || other.content(decodedBy: decode) != content
+        return [without, other].contains { changed in
+            let new = changed.content(decodedBy: decode)
+            guard new != content else { return false }
+            // Decoded last: if a clock has advanced between the first two, it has also advanced before this one.
+            guard let content, let new, let again = self.content(decodedBy: decode),
+                new.count == content.count, again.count == content.count
+            else { return true }
+            return content.indices.contains { content[$0] != new[$0] && content[$0] == again[$0] }
+        }
     }
 }
 
