@@ -82,10 +82,16 @@ package final class LoopbackConnection: Sendable {
     package func waitUntilDelivered() throws {
         try socket.use { descriptor in
             var unacknowledgedByteCount: Int32 = 0
-            repeat {
+            while true {
                 try check("ioctl", ioctl(descriptor, UInt(TIOCOUTQ), &unacknowledgedByteCount))
+                guard unacknowledgedByteCount > 0 else { return }
+                // After the connection's end, the count does not change.
+                var question = pollfd(fd: descriptor, events: 0, revents: 0)
+                guard poll(&question, 1, 0) == 0 else {
+                    throw log.stopped.isOpen ? LoopbackError.serverStopped : .peerGone
+                }
                 sched_yield()
-            } while unacknowledgedByteCount > 0
+            }
         }
     }
     #endif

@@ -169,6 +169,28 @@ extension LoopbackScriptTests {
         #expect(outcome.withLock { $0 } == .peerGone)
     }
 
+    #if os(Linux)
+    /// The kernel counts the bytes that the peer has not acknowledged, also after the end of the connection.
+    @Test func doesNotWaitForTheDeliveryToAPeerThatIsGone() async throws {
+        let outcome = Locked<LoopbackError?>(nil)
+        try await withServer { connection in
+            do {
+                while true {
+                    try connection.send(Data(count: 1 << 20))
+                    try connection.waitUntilDelivered()
+                }
+            } catch let error as LoopbackError {
+                outcome.withLock { $0 = error }
+            }
+        } _: { server in
+            let client = try Socket.connect(to: server.port)
+            #expect(try client.receive(count: 1) == "\0")
+            client.reset()
+        }
+        #expect(outcome.withLock { $0 } == .peerGone)
+    }
+    #endif
+
     @Test func recordsTheErrorsOfAScript() async throws {
         struct ScriptError: Error {}
         let server = try LoopbackServer { _ in throw ScriptError() }
