@@ -88,6 +88,7 @@ final class CurlLoop: @unchecked Sendable {
         return CurlRescue.CallState(
             number: callNumber.load(ordering: .relaxed),
             isTurn: owner.load(ordering: .relaxed) != 0,
+            clock: clock,
             processorTime: clock == 0 ? 0 : MonotonicTime.processorNanoseconds(of: clock)
         )
     }

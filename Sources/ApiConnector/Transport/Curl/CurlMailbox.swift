@@ -78,13 +78,16 @@ final class CurlMailbox: Sendable {
         if isStopped { command.refuse() }
     }
 
+    /// The loop; nil after its thread has ended.
+    var loop: CurlLoop? { state.withLock { $0.loop } }
+
     /// Whether the loop has not yet taken all commands.
     var hasCommands: Bool { state.withLock { !$0.commands.isEmpty } }
 
     /// Makes the loop read pending data, and then calls a closure, on the loop's thread or, if the loop is stuck in a
     /// call of libcurl, on another thread.
     func readPending(then completion: @escaping @Sendable () -> Void) {
-        guard let loop = state.withLock({ $0.loop }) else { return completion() }
+        guard let loop else { return completion() }
         let number = loop.rescue.add(completion, loop)
         post(.readPending { loop.rescue.complete(number) })
     }

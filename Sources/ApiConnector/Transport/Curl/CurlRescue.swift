@@ -17,6 +17,9 @@ import Synchronization
 /// - Time limits wait until pending bytes are read. They stop waiting after a call has taken ``stuckNanoseconds`` of
 ///   processor time and has read more frames than data. The time is processor time, because a starved thread is not
 ///   stuck. A call that reads much data of many responses may take as long, but it ends.
+/// - Each limit also stops waiting after ``longestWaitNanoseconds`` of the loop's processor time. Many calls one after
+///   the other may each be short, or deliver half of what they read. Measured: limits 5 seconds late, next to 20
+///   connections with DATA frames of 10 bytes.
 /// - If the call goes on for ``endlessNanoseconds``, the watch shuts the socket down from which libcurl reads. libcurl
 ///   then reads the end of the connection. The progress callback cannot end such a call: libcurl 7.88 does not call it.
 final class CurlRescue: Sendable {
@@ -26,8 +29,22 @@ final class CurlRescue: Sendable {
         var number: Int
         /// Whether a thread has the loop's turn.
         var isTurn: Bool
-        /// The processor time of the thread that has or had the turn, in nanoseconds.
+        /// The clock of the thread that has or had the turn; 0 before the first turn.
+        var clock: clockid_t
+        /// The processor time of this thread, in nanoseconds.
         var processorTime: Int64
+
+        /// The processor time since an earlier state; nil if another thread had the turn then, or none has it now.
+        func processorTime(since earlier: CallState) -> Int64? {
+            isTurn && clock == earlier.clock ? processorTime - earlier.processorTime : nil
+        }
+    }
+
+    /// A closure that waits for the loop.
+    private struct Wait {
+        let completion: @Sendable () -> Void
+        /// The loop's state when the wait began, or when the turn first went to another thread.
+        var start: CallState
     }
 
     /// The bytes that libcurl had read and delivered at a look.
@@ -40,6 +57,12 @@ final class CurlRescue: Sendable {
     private static let tick = 20
     /// The processor time after which a call is stuck: 30 ms.
     static let stuckNanoseconds: Int64 = 30_000_000
+    /// The loop's processor time for which a time limit waits at most: 60 ms.
+    ///
+    /// A turn of a busy loop takes a few milliseconds, and the wait takes one or two turns. If the process was suspended
+    /// during hundreds of downloads, a slow processor may need longer. The calls whose bytes it has not read by then
+    /// fail with their limit.
+    static let longestWaitNanoseconds: Int64 = 60_000_000
     /// The processor time after which the socket of a stuck call is shut down: 250 ms.
     static let endlessNanoseconds: Int64 = 250_000_000
     /// The minimum that an endless call reads: 64 KiB.
@@ -49,7 +72,7 @@ final class CurlRescue: Sendable {
 
     private struct State {
         var nextNumber = 0
-        var completions: [Int: @Sendable () -> Void] = [:]
+        var waits: [Int: Wait] = [:]
         /// The state of the call at the first look at it.
         var call: CallState?
         /// The reading at the second look at the call.
@@ -58,13 +81,14 @@ final class CurlRescue: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a closure that ``complete(_:)`` calls, or the watch if the loop is stuck.
+    /// Adds a closure that ``complete(_:)`` calls, or the watch if the loop is stuck or takes long.
     ///
     /// - Returns: A number for ``complete(_:)``.
     func add(_ completion: @escaping @Sendable () -> Void, _ loop: CurlLoop) -> Int {
+        let start = loop.callState
         let number = state.withLock { state in
             state.nextNumber += 1
-            state.completions[state.nextNumber] = completion
+            state.waits[state.nextNumber] = Wait(completion: completion, start: start)
             return state.nextNumber
         }
         watch(loop)
@@ -73,8 +97,8 @@ final class CurlRescue: Sendable {
 
     /// Calls an added closure, unless it was called before.
     func complete(_ number: Int) {
-        let completion = state.withLock { $0.completions.removeValue(forKey: number) }
-        completion?()
+        let wait = state.withLock { $0.waits.removeValue(forKey: number) }
+        wait?.completion()
     }
 
     /// Watches the loop until no thread has the turn, the loop has taken its commands, and no closure waits.
@@ -94,18 +118,42 @@ final class CurlRescue: Sendable {
     private func look(_ loop: CurlLoop) {
         let now = loop.callState
         let isSame = state.withLock { state -> Bool? in
-            let isSame = state.call?.number == now.number && now.isTurn
+            let isSame = state.call.map { $0.number == now.number && now.processorTime(since: $0) != nil } == true
             // After the flag is cleared, each new wait starts a new watch.
             isWatching.store(false, ordering: .releasing)
-            guard now.isTurn || loop.mailbox.hasCommands || !state.completions.isEmpty,
+            guard now.isTurn || loop.mailbox.hasCommands || !state.waits.isEmpty,
                 !isWatching.exchange(true, ordering: .acquiringAndReleasing)
             else { return nil }
             if !isSame { (state.call, state.reading) = (now, nil) }
             return isSame
         }
         guard let isSame else { return }
+        endLongWaits(now)
         if isSame { judge(now, loop.openSockets) }
         lookLater(loop)
+    }
+
+    /// Ends the waits for which the loop has taken too much processor time.
+    ///
+    /// A wait starts again when another thread has the turn, because the clocks of two threads cannot be compared. This
+    /// happens once: while a command waits, only the loop's own thread begins turns.
+    private func endLongWaits(_ now: CallState) {
+        guard now.isTurn else { return }
+        let longWaits = state.withLock { state in
+            for (number, wait) in state.waits where wait.start.clock != now.clock {
+                state.waits[number]?.start = now
+            }
+            let longWaits = state.waits.filter {
+                now.processorTime(since: $0.value.start) ?? 0 >= Self.longestWaitNanoseconds
+            }
+            for number in longWaits.keys { state.waits[number] = nil }
+            return longWaits
+        }
+        Self.end(longWaits)
+    }
+
+    private static func end(_ waits: [Int: Wait]) {
+        for (_, wait) in waits.sorted(by: { $0.key < $1.key }) { wait.completion() }
     }
 
     /// Ends the waits for a call that is stuck, and the call itself.
@@ -126,11 +174,11 @@ final class CurlRescue: Sendable {
         // Of an honest response, almost all bytes are delivered.
         let deliveredByteCount = Int64(reading.deliveredByteCount - before.deliveredByteCount)
         guard processorTime >= Self.stuckNanoseconds, byteCount >= 2 * deliveredByteCount else { return }
-        let completions = state.withLock { state in
-            defer { state.completions = [:] }
-            return state.completions.sorted { $0.key < $1.key }.map(\.value)
+        let waits = state.withLock { state in
+            defer { state.waits = [:] }
+            return state.waits
         }
-        for completion in completions { completion() }
+        Self.end(waits)
         let isInLibcurl = !now.number.isMultiple(of: 2)
         guard let read, isInLibcurl, processorTime >= Self.endlessNanoseconds, byteCount >= Self.endlessByteCount else {
             return

@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnectorTesting
+import Synchronization
+import Testing
+
+@testable import ApiConnector
+
+/// The waits of time limits for a loop that takes long.
+@Suite(.timeLimit(.minutes(10))) struct CurlRescueTests {
+    /// No call is stuck: the loop's thread makes short calls one after the other, until the wait has ended.
+    @Test func aWaitEndsWhileTheLoopMakesShortCalls() async throws {
+        let (isBusy, hasEnded) = (Gate("busy loop"), Gate("end of the wait"))
+        let isOver = Atomic(false)
+        let mailbox = try CurlMailbox(CurlConfiguration())
+        let loop = try #require(mailbox.loop)
+        defer {
+            isOver.store(true, ordering: .releasing)
+            mailbox.post(.stop)
+        }
+        mailbox.post(
+            .readPending {
+                isBusy.open()
+                while !isOver.load(ordering: .acquiring) { loop.calling {} }
+            }
+        )
+        try await isBusy.opened()
+        mailbox.readPending { hasEnded.open() }
+        try await hasEnded.opened()
+    }
+
+    @Test func theProcessorTimesOfTwoThreadsAreNotCompared() {
+        let earlier = CurlRescue.CallState(number: 1, isTurn: true, clock: 1, processorTime: 5)
+        var now = CurlRescue.CallState(number: 3, isTurn: true, clock: 1, processorTime: 9)
+        #expect(now.processorTime(since: earlier) == 4)
+        now.clock = 2
+        #expect(now.processorTime(since: earlier) == nil)
+    }
+
+    /// Between two turns, the thread that had the turn may run the caller's code.
+    @Test func onlyTheTimeOfATurnCounts() {
+        let earlier = CurlRescue.CallState(number: 1, isTurn: true, clock: 1, processorTime: 5)
+        let now = CurlRescue.CallState(number: 2, isTurn: false, clock: 1, processorTime: 9)
+        #expect(now.processorTime(since: earlier) == nil)
+    }
+}
+#endif
