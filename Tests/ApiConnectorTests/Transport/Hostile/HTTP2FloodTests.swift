@@ -46,6 +46,9 @@ import Testing
         }
     }
 
+    /// The loop may return from libcurl meanwhile, if the server sends more slowly than libcurl reads.
+    ///
+    /// In ``everyLimitFiresWhileTheLoopIsBusy(_:)``, it provably does not.
     @Test(arguments: HTTP2Flood.all, LateLimit.allCases)
     func everyLimitFiresDuringAFlood(_ flood: HTTP2Flood, _ limit: LateLimit) async throws {
         let hostile = try HTTP2FloodServer(flood, Self.certificates.get())
