@@ -20,42 +20,46 @@ extension SecretNames {
         "xwsse",  // WS-Security
     ]
 
-    /// Fields whose names have such a word, and that have no credential: the signature of a body, which is useless for
-    /// another body, and the name of a user, which an authenticating proxy adds.
+    /// Fields whose names have such a word, and that have no credential: a challenge, the signature of a body, which is
+    /// useless for another body, and the name of a user, which an authenticating proxy adds.
     static let harmlessHeaders: Set<String> = [
         "contentsignature", "xcontentsignature",  // Mozilla
+        "proxyauthenticate", "wwwauthenticate",
         "xauthrequestemail", "xauthrequestgroups", "xauthrequestpreferredusername", "xauthrequestuser",  // OAuth2 Proxy
     ]
 
     /// Whether a word of a header field's name says that its value is a credential: `DD-APPLICATION-KEY`,
     /// `X-ZUMO-AUTH`.
     ///
-    /// Case is ignored, because HTTP/2 writes all names in lower case.
-    ///
-    /// - Parameter plain: The normalized name.
+    /// - Parameters:
+    ///   - name: The name in lower case. Digits separate words, so that `X-Token2` and `X-Signature-V2` are judged like
+    ///     `X-Token` and `X-Signature`.
+    ///   - plain: The normalized name.
     static func isCredential(header name: String, _ plain: String) -> Bool {
         if wordlessHeaders.contains(plain) { return true }
-        var words = words(of: name.lowercased())
-        // `X-Signature-V2` and `X-Key-1`
-        while let last = words.last,
-            last.allSatisfy(\.isNumber) || last.first == "v" && last.dropFirst().allSatisfy(\.isNumber)
-        {
-            words.removeLast()
-        }
+        var words = words(of: name)
+        while words.last == "v" { words.removeLast() }
         guard let last = words.last, !descriptions.contains(last) else { return false }
         // `X-Forwarded-Client-Cert`: with a proxy in front of the server, the certificate is the user's credential.
         if plain.contains("clientcert") { return true }
         if last == "code" { return words.dropLast().last.map { codeKinds.contains($0) } ?? false }
+        if last.hasSuffix("code"), codeKinds.contains(String(last.dropLast(4))) { return true }
         if last.hasSuffix("key") { return isCredentialKey(last, after: words.dropLast().last) }
         return lastHeaderWords.contains(last)
+            || lastHeaderWordEndings.contains { last.hasSuffix($0) } && !ordinaryWords.contains(last)
             || words.contains { word in
-                headerWords.contains(word) || headerWordEndings.contains { word.hasSuffix($0) }
+                headerWords.contains(word) || headerWordEndings.contains { word.hasSuffix($0) } || isGlued(word)
             }
     }
 
+    /// Whether a word is `authheader`, `sessiondata` or the like: the words of `X-Auth-Header` without a hyphen.
+    private static func isGlued(_ word: String) -> Bool {
+        gluedStarts.contains { word.hasPrefix($0) && gluedEnds.contains(String(word.dropFirst($0.count))) }
+    }
+
     private static func words(of name: String) -> [String] {
-        guard name.isASCII else { return name.split { !$0.isLetter && !$0.isNumber }.map { String($0) } }
-        let word = ByteSet.alphanumerics
+        guard name.isASCII else { return name.split { !$0.isLetter }.map { String($0) } }
+        let word = ByteSet.letters
         return name.utf8.split { !word.contains($0) }.map { String(Substring($0)) }
     }
 
@@ -68,8 +72,8 @@ extension SecretNames {
 
     /// Secret as any word of a name.
     private static let headerWords: Set<String> = [
-        "assertion", "authentication", "authorization", "authorize", "authn", "authz", "bearer", "dsn", "hmac",
-        "licence", "license", "saml", "session", "signature",
+        "assertion", "authenticate", "authentication", "authorization", "authorize", "authn", "authz", "bearer", "dsn",
+        "hmac", "licence", "license", "saml",
     ]
 
     /// Secret before `Code` at the end of a name: `X-Access-Code`, but not `X-Error-Code`.
@@ -79,7 +83,19 @@ extension SecretNames {
     ]
 
     /// Secret at the end of any word of a name: `X-OAuth`, `X-UserJWT`.
-    private static let headerWordEndings = ["auth", "jwt", "token"]
+    private static let headerWordEndings = ["auth", "jwt", "pwd", "session", "signature", "token"]
+
+    /// Secret with one of ``gluedEnds`` after it: `X-AuthHeader`, but not `X-Author`.
+    private static let gluedStarts = ["auth", "session", "token"]
+    private static let gluedEnds: Set<String> = [
+        "cookie", "data", "hash", "header", "info", "string", "ticket", "user", "value",
+    ]
+
+    /// Secret at the end of the last word of a name: `X-DoorPin`, but not one of ``ordinaryWords``.
+    private static let lastHeaderWordEndings = ["cookie", "pass", "pin", "pw", "sig"]
+    private static let ordinaryWords: Set<String> = [
+        "bypass", "compass", "dropin", "encompass", "overpass", "spin", "trespass", "underpass",
+    ]
 
     /// Secret as the last word of a name.
     private static let lastHeaderWords: Set<String> = ["cookie", "cookies", "sign", "ticket"]

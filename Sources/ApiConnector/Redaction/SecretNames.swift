@@ -30,6 +30,9 @@ struct SecretNames: Sendable, Hashable {
         names.contains(Self.normalized(name)) || name.utf8.contains(UInt8(ascii: "-")) && contains(name)
     }
 
+    /// Whether a header field is one of most requests, whose value needs no rules.
+    static func isCommon(header name: String) -> Bool { harmless.contains(normalized(name)) }
+
     private static func anyPart(of name: String, _ matches: (String) -> Bool) -> Bool {
         if matches(name) { return true }
         // Most names have one part.
@@ -41,14 +44,41 @@ struct SecretNames: Sendable, Hashable {
     private static let separators = ByteSet("[].")
 
     private func matches(_ name: String) -> Bool {
+        matchesExactly(name) || Self.withoutVersion(name).map(matchesExactly) ?? false
+    }
+
+    private func matchesExactly(_ name: String) -> Bool {
         let plain = Self.normalized(name)
         guard plain.utf8.count > 2 else { return names.contains(plain) }
         if names.contains(plain) { return true }
         if Self.harmless.contains(plain) || checksWords && Self.harmlessHeaders.contains(plain) { return false }
+        // HTTP/2 writes all names in lower case, so the case of a header name does not tell its words.
+        let name = checksWords ? name.lowercased() : name
         return Self.holdsPart(plain) || Self.endings.contains { plain.hasSuffix($0) }
             || plain.hasSuffix("key") && Self.keyEndings.contains { plain.hasSuffix($0) }
             || plain.hasSuffix("tokens") && Self.tokenEndings.contains { plain.hasSuffix($0) }
+            || Self.isOwned(plain)
             || Self.lastWords.contains(Self.lastWord(of: name)) || checksWords && Self.isCredential(header: name, plain)
+    }
+
+    /// `access_token` for `access_token2`, `access_token_v2` and `accessTokenV2`; nil for a name without a number at
+    /// its end.
+    private static func withoutVersion(_ name: String) -> String? {
+        guard let last = name.utf8.last, ByteSet.decimalDigits.contains(last) else { return nil }
+        var rest = name.unicodeScalars[...]
+        while let last = rest.last, "0"..."9" ~= last { rest.removeLast() }
+        // `token_v2`, but not `cvv2`
+        let end = rest.suffix(2).map(\.properties.lowercaseMapping)
+        if end.last == "v", end.first != "v" || end.count == 1 { rest.removeLast() }
+        while let last = rest.last, last == "_" || last == "-" || last == " " { rest.removeLast() }
+        return String(rest)
+    }
+
+    /// Whether a normalized name is `userpass`, `cardpin` or the like: the words of `user_pass` without a separator.
+    private static func isOwned(_ plain: String) -> Bool {
+        guard let ending = ownedEndings.first(where: { plain.hasSuffix($0) }) else { return false }
+        let owner = plain.dropLast(ending.count)
+        return owners.contains { owner.hasSuffix($0) }
     }
 
     /// The name in lower case with only its letters and digits.
@@ -134,7 +164,7 @@ extension SecretNames {
         "accountkey", "assertion", "auth", "awsaccesskeyid", "backupcode", "backupcodes", "bearer", "ccnum",
         "ccnumber", "cardnumber", "clientassertion", "codeverifier", "connectionstring", "creditcard",
         "creditcardnumber", "csrf", "devicecode", "googleaccessid", "hmac", "idtokens", "jsessionid", "mfacode",
-        "mnemonic", "otpcode", "phpsessid", "recoverycode", "recoverycodes", "samlassertion", "samlresponse",
+        "mnemonic", "otpcode", "pw", "recoverycode", "recoverycodes", "samlassertion", "samlresponse",
         "securitycode", "seedphrase", "session", "sessionid", "sessionkey", "sharedaccesskey",
         "sharedaccesssignature", "socialsecuritynumber", "subscriptionkey", "tokens", "usercode",
         "verificationcode", "xsrf",
@@ -147,7 +177,10 @@ extension SecretNames {
     private static let partStarts = ByteSet("acps")
 
     /// Secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
-    private static let endings = ["authorization", "sessionid", "token", "tokenstring", "tokenvalue"]
+    private static let endings = [
+        "accountsid", "authcode", "authorization", "authsid", "creds", "cvc", "cvv", "jwt", "otp", "pwd", "sessid",
+        "sessionid", "signature", "token", "tokenstring", "tokenvalue",
+    ]
 
     /// Secret before `key` at the end of a name: `webhook_hmac_key`, but not `primary_key`.
     private static let keyEndings = [
@@ -160,8 +193,13 @@ extension SecretNames {
         .map { $0 + "tokens" }
 
     /// Secret as the last word of a name: `user_pin`, but not `shipping`.
-    private static let lastWords: Set<String> = [
-        "cvc", "cvv", "cvv2", "jwt", "otp", "pass", "pin", "pwd", "sid", "sig", "signature", "ssn", "totp",
+    private static let lastWords: Set<String> = ["pass", "pin", "pw", "sid", "sig", "ssn"]
+
+    /// Secret at the end of a name in which one of ``owners`` stands before them: `userpass`, but not `compass`.
+    private static let ownedEndings = ["pass", "pin", "pw", "sig", "ssn"]
+    private static let owners = [
+        "account", "admin", "api", "app", "auth", "card", "client", "current", "db", "device", "http", "key", "login",
+        "mail", "new", "old", "proxy", "request", "sms", "smtp", "sudo", "token", "url", "user",
     ]
 
     /// Names of tokens in the response of a token endpoint that are secret only there.

@@ -44,7 +44,7 @@ struct ByteSet: Sendable {
 }
 
 extension ByteSet {
-    private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    private static let letterText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     private static let digits = "0123456789"
 
     // The sets that every request uses are written as numbers, which the compiler stores in the program. Each use of a
@@ -65,7 +65,7 @@ extension ByteSet {
 
     /// The unescaped characters of a form: "application/x-www-form-urlencoded percent-encode set" in the WHATWG URL
     /// standard.
-    static let formText = ByteSet(letters + digits + "*-._")
+    static let formText = ByteSet(letterText + digits + "*-._")
 
     /// A plain host name: letters, digits, hyphen, dot, and the underscore that some networks use.
     static let plainHost = ByteSet(low: 0x03FF_6000_0000_0000, high: 0x07FF_FFFE_87FF_FFFE)
@@ -76,7 +76,9 @@ extension ByteSet {
     /// "token" in RFC 9110, section 5.6.2: methods and field names.
     static let token = ByteSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
 
-    static let alphanumerics = ByteSet(letters + digits)
+    static let letters = ByteSet(letterText)
+
+    static let alphanumerics = ByteSet(letterText + digits)
 
     static let decimalDigits = ByteSet(low: 0x03FF_0000_0000_0000, high: 0x0000_0000_0000_0000)
 

@@ -141,6 +141,31 @@ struct CredentialFieldTests {
         #expect(request.credentialParts.count == Set(secretNames.map { $0.lowercased() }).count)
     }
 
+    @Test(arguments: [
+        "access_token2", "access_token_v2", "accessTokenV2", "Token1", "token_1", "sig2", "pass1", "auth2", "cvv2",
+        "userpwd", "userPwd", "userPass", "userPin", "sessionid", "accesstoken", "authcode", "key2", "pw", "dbCreds",
+    ])
+    func aQueryItemIsSecretInEachCase(_ name: String) throws {
+        for name in [name, name.lowercased(), name.uppercased()] {
+            #expect(Redactor.standard.isSecret(queryItem: name))
+            let url = try #require(URL(string: "http://h/?a=1&\(name)=hush"))
+            #expect(Redactor.standard.redact(url) == "http://h/?a=1&\(name)=REDACTED")
+        }
+    }
+
+    @Test(arguments: [
+        "page2", "version2", "max_tokens2", "statusId", "statusid", "newsId", "businessid", "scope1", "compass", "spin",
+        "author2", "tokenizer2", "v2", "2",
+    ])
+    func aQueryItemThatLooksAlikeIsNot(_ name: String) {
+        #expect(!Redactor.standard.isSecret(queryItem: name))
+    }
+
+    @Test func aChallengeIsNotSecret() {
+        #expect(!Redactor.standard.isSecret(header: .wwwAuthenticate))
+        #expect(!Redactor.standard.isSecret(header: "Proxy-Authenticate"))
+    }
+
     @Test func aFieldOfJSONWithTheLastWordOfAHeaderIsNotSecret() {
         let body = #"{"key":"a","sort_key":"b","sign":"c","ticket":"d","cst":"e","x_team":"f"}"#
         #expect(Redactor.standard.redact(body: body, mediaType: .json) == body)

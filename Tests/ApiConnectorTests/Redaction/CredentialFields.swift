@@ -88,6 +88,21 @@ enum CredentialFields {
         ),
         ("OAuth2 Proxy", ["X-Auth-Request-Access-Token"]),
         ("HTTP message signatures", ["Signature", "X-Signature"]),
+        (
+            "numbers and versions",
+            [
+                "X-Token2", "X-Token-V2", "X-ApiToken2", "X-OAuth2", "X-OAuthToken2", "X-Pass-1", "X-Auth-2", "X-Sig2",
+                "X-Session-V3",
+            ]
+        ),
+        (
+            "words without a hyphen",
+            [
+                "X-UserPwd", "X-AuthCode", "X-AuthToken", "X-Apikey", "X-AuthHeader", "X-AuthUser", "X-SessionId",
+                "X-AccessToken", "X-UserSession", "X-SessionData", "X-DoorPin", "X-LoginPass", "X-SmsOtp",
+            ]
+        ),
+        ("short words", ["X-Pw", "X-Creds", "X-Authenticate"]),
         // Names that are a credential for some services and a plain name for others.
         ("several services", ["X-License", "X-Tenant-Key", "X-Project-Key", "X-Store-Key"]),
     ]
@@ -110,5 +125,7 @@ enum CredentialFields {
         "Content-Signature", "X-Content-Signature", "X-Auth-Request-Email", "X-Auth-Request-User",
         "X-Auth-Request-Groups", "X-Auth-Request-Preferred-Username", "X-Session-Affinity", "X-License-Name",
         "X-Error-Code", "X-Country-Code", "X-Status-Code", "X-Promo-Code", "X-Client-Certificate-Count",
+        "X-Tokenizer", "X-Keyboard", "X-Monkey", "X-Turkey", "X-Author2", "X-Authors", "X-TokenType", "X-Token-Count2",
+        "X-Bypass", "X-Spin", "X-Barcode", "X-Version-2", "X-Status-Code-2", "X-StatusId", "X-News-Id", "X-Page2",
     ]
 }
