@@ -99,7 +99,7 @@ extension ApiResponse {
 
 extension ApiRequest {
     fileprivate var carriesSecrets: Bool {
-        ownSecrets != nil || headers.contains { Redactor.standard.isSecret(header: $0.name) }
+        ownSecrets != nil || headers.contains { Redactor.standard.isSecret($0) }
             || Redactor.standard.redact(url).contains(Redactor.replacement)
     }
 }

@@ -30,6 +30,17 @@ extension Redactor {
         }
     }
 
+    /// Whether a header field has a secret: by its name, or by the form of its value, such as `Bearer …`.
+    ///
+    /// Redirects, caches and texts agree on it. The values of common fields such as `Accept` are not examined.
+    func isSecret(_ field: HTTPHeaders.Field) -> Bool {
+        if isSecret(header: field.name) { return true }
+        guard SecretScanner.mayHoldSecrets(field.value.utf8), !SecretNames.isCommon(header: field.name.rawValue) else {
+            return false
+        }
+        return redact(field.value, ofHeader: field.name) != field.value
+    }
+
     /// Keeps only a known scheme, as in `Bearer REDACTED`; an unknown first word may be the secret itself.
     private func redactedCredential(_ value: String) -> String {
         guard !value.isEmpty else { return value }

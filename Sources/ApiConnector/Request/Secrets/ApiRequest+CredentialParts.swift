@@ -4,13 +4,13 @@
 
 extension ApiRequest {
     /// The parts that identify the caller: header fields, query items and user info that the request's redactor treats
-    /// as secret.
+    /// as secret, by their names or by the form of their values.
     ///
     /// Two requests with equal parts have the same credentials. A wrapper that returns one caller's response to another
     /// caller compares these parts. They contain the secrets in plain text, so never store or log them.
     public var credentialParts: [String] {
         let redactor = redactor
-        let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {
+        let fields = headers.filter { redactor.isSecret($0) }.map {
             "\($0.name.rawValue.lowercased()):\($0.value)"
         }
         // Most URLs have no user info, and many have no query. Foundation takes a microsecond to say so.

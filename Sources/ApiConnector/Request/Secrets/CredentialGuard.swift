@@ -14,14 +14,14 @@ final class CredentialGuard: Sendable {
 
     init(_ request: ApiRequest) {
         let redactor = request.redactor
-        fields = request.headers.filter { redactor.isSecret(header: $0.name) }
+        fields = request.headers.filter { redactor.isSecret($0) }
         items = Set(Self.items(of: request.url).filter { redactor.isSecret(encodedItem: $0) }.map(Self.decoded))
         userInfo = Self.userInfo(of: request.url)
     }
 
     /// Whether the request may contain a field.
     func admits(_ field: HTTPHeaders.Field, _ redactor: Redactor) -> Bool {
-        !redactor.isSecret(header: field.name)
+        !redactor.isSecret(field)
             || fields.contains { $0.name == field.name && $0.value == field.value }
     }
 
@@ -81,21 +81,26 @@ final class CredentialGuard: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Removes the fields that are for one origin only: those with secret names.
+    /// Removes the fields that are for one origin only: those with secret names, or with values in the form of a
+    /// credential.
     mutating func removeSecrets(known redactor: Redactor = .standard) {
-        removeAll { redactor.isSecret(header: $0.name) }
+        removeAll { redactor.isSecret($0) }
     }
 }
 
 extension Redactor {
-    /// Whether a query item, as written in the URL, has a secret name.
+    /// Whether a query item, as written in the URL, has a secret name, or a value in the form of a credential.
     func isSecret(encodedItem item: Substring) -> Bool {
         let encoded = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
-        guard encoded.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
-            return isSecret(queryItem: String(encoded))
+        var name = String(encoded)
+        if encoded.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) {
+            let spaced = encoded.replacing("+", with: " ")
+            name = spaced.removingPercentEncoding ?? String(spaced)
         }
-        let name = encoded.replacing("+", with: " ")
-        return isSecret(queryItem: name.removingPercentEncoding ?? String(name))
+        if isSecret(queryItem: name) { return true }
+        let value = item.utf8.dropFirst(encoded.utf8.count + 1)
+        guard value.contains(UInt8(ascii: "+")) || SecretScanner.mayHoldSecrets(value) else { return false }
+        return redact(Array(item.utf8), in: .form) != nil
     }
 }
 

@@ -1,0 +1,105 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import ApiConnectorTraffic
+import Foundation
+import Testing
+
+/// A value in the form of a credential is secret in every use, whatever its field is named.
+struct CredentialValueTests {
+    /// Each value ends with a mark, so that each user has another one.
+    private static let fields: [(name: String, value: String)] = [
+        ("X-Up", "Bearer hush-"),
+        ("X-Foo", "Basic dXNlcjpw"),
+        ("X-Caller", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0."),
+        ("X-Signed", "AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature=c0ffee"),
+        ("Referer", "http://h/?a=1&token=hush"),
+    ]
+
+    /// Values that look alike.
+    private static let harmless: [(name: String, value: String)] = [
+        ("X-Note", "the Bearer token is missing"), ("X-Level", "basic: "), ("X-Origin", "http://h/?a=1"),
+        ("Accept", "text/plain;q=0.5, application/json"), ("X-Trace", "00-4bf92f3577b34da6a3ce929d0e0e4736-01"),
+    ]
+
+    private func headers(_ fields: [(name: String, value: String)], _ mark: String = "a1") -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for field in fields { headers[HTTPHeaders.Name(field.name)] = field.value + mark }
+        return headers
+    }
+
+    @Test func doesNotCrossOriginsOnARedirect() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let url = try ScriptedWeb.hop(307, from: web.home, to: "\(web.away)/end")
+        let all = headers(Self.fields + Self.harmless)
+        // A field of the call, of the connection, and of a wrapper that sets it on each hop.
+        for way in 0..<3 {
+            let provider = web.provider.rewriting { if way == 2 { $0.headers.merge(all) } }
+            let api = NetworkConnector<_, Endpoint<ApiPath>>(
+                environment: web.place,
+                provider: provider,
+                configuration: ConnectionConfiguration(
+                    headers: way == 1 ? all : HTTPHeaders(),
+                    timeouts: .unlimited
+                )
+            )
+            _ = try await api.data(at: url, options: CallOptions(headers: way == 0 ? all : HTTPHeaders()))
+            let hops = web.requests.suffix(2)
+            try #require(hops.count == 2)
+            let sent = hops.map { hop in Set(hop.headers.map(\.value)) }
+            for field in Self.fields {
+                #expect(sent[0].contains(field.value + "a1"), "\(field.name), way \(way)")
+                #expect(!sent[1].contains(field.value + "a1"), "\(field.name), way \(way)")
+            }
+            for field in Self.harmless {
+                #expect(sent[1].contains(field.value + "a1"), "\(field.name), way \(way)")
+            }
+        }
+    }
+
+    @Test func inAQueryDoesNotCrossOrigins() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let url = try ScriptedWeb.hop(307, from: web.home, to: "\(web.away)/end")
+        let provider = web.provider.rewriting {
+            guard $0.isToOwnOrigin == false else { return }
+            $0.url.append(queryItems: [
+                URLQueryItem(name: "up", value: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc"),
+                URLQueryItem(name: "page", value: "2"),
+            ])
+        }
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
+        _ = try await api.data(at: url)
+        let last = try #require(web.requests.last)
+        #expect(last.url.hasSuffix("/end?page=2"), "\(last.url)")
+    }
+
+    @Test func separatesTheUsersOfACache() async throws {
+        let world = CacheWorld()
+        let api = world.api()
+        for (index, field) in Self.fields.enumerated() {
+            for user in ["a1", "b2"] {
+                world.says(user, "private, max-age=60")
+                let text = await api.text(ApiPath("/\(index)"), headers([field], user))
+                #expect(text == user, "\(field.name)")
+            }
+        }
+        for (index, field) in Self.harmless.enumerated() {
+            world.says("tea", "max-age=60")
+            _ = await api.text(ApiPath("/harmless/\(index)"), headers([field], "a1"))
+            let text = await api.text(ApiPath("/harmless/\(index)"), headers([field], "b2"))
+            #expect(text == "tea, fresh", "\(field.name)")
+        }
+    }
+
+    @Test func isACredentialPartIfAndOnlyIfTextsReplaceIt() throws {
+        for field in Self.fields + Self.harmless {
+            let request = ApiRequest(url: try #require(URL(string: "http://h/a")), headers: headers([field]))
+            let isReplaced = !"\(request.headers)".contains(field.value + "a1")
+            #expect(request.credentialParts.isEmpty == !isReplaced, "\(field.name)")
+        }
+        #expect(Self.fields.count == 5 && Self.harmless.count == 5)
+    }
+}
