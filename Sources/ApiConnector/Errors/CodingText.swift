@@ -88,12 +88,22 @@ struct CodingText {
 
     private func isSecret(_ keys: [any CodingKey]) -> Bool {
         let names = keys.filter { $0.intValue == nil }.map(\.stringValue)
-        if names.contains(where: redactor.isSecret(nameInText:)) { return true }
+        if names.contains(where: redactor.isSecret(nameInText:)) || isAnnounced(keys) { return true }
         if redactor.isForTokens { return names.last.map(SecretNames.mayHoldToken) ?? true }
         guard let last = keys.lastIndex(where: { $0.intValue == nil }), Redactor.isToken(keys[last].stringValue),
             case .value(let parent) = value(at: keys[..<last]), let object = parent as? [String: Any]
         else { return false }
         return Redactor.areOfTokens(object.keys)
+    }
+
+    /// Whether the value is in the `value` of an object whose `name` is that of a secret.
+    private func isAnnounced(_ keys: [any CodingKey]) -> Bool {
+        keys.indices.contains { index in
+            guard SecretNames.normalized(keys[index].stringValue) == "value",
+                case .value(let parent) = value(at: keys[..<index]), let object = parent as? [String: Any]
+            else { return false }
+            return object.contains { redactor.announcesSecret($0.key, $0.value as? String) }
+        }
     }
 
     private func sentence(_ text: String, _ underlying: (any Error)?) -> String {

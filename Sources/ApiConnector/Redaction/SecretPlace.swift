@@ -63,6 +63,11 @@ extension Redactor {
         isSecret(field: name) || isSecret(headerInText: name)
     }
 
+    /// Whether a member such as `"name": "password"` says that the object's `value` is secret.
+    package func announcesSecret(_ name: String, _ value: String?) -> Bool {
+        ["key", "name"].contains(SecretNames.normalized(name)) && value.map(isSecret(nameInText:)) ?? false
+    }
+
     /// Whether the members of an object are those of a token endpoint's response: `access` and `refresh`.
     package static func areOfTokens(_ names: some Sequence<String>) -> Bool {
         SecretNames.tokenResponseNames.intersection(names.map(SecretNames.normalized)).count > 1

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTesting
 import Testing
 
 /// A field named `value` is secret after a field that says so, and only the first one.
@@ -24,5 +25,51 @@ struct AnnouncedValueTests {
     ])
     func isSecretAfterItsName(_ text: String, _ expected: String) {
         #expect(Redactor.standard.redact(text: text) == expected)
+    }
+
+    private struct Number: ApiModel {
+        let name: String
+        let value: Int
+    }
+
+    private struct Choice: ApiModel {
+        enum Drink: String, Codable {
+            case tea
+        }
+
+        let name: String
+        let value: Drink
+    }
+
+    private struct Nested: ApiModel {
+        let value: [String: Int]
+    }
+
+    private func failure<Model: ApiModel>(of model: Model.Type, _ body: String) async -> String {
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(
+            environment: Place(),
+            provider: TestConnector { _ in .data(Data(body.utf8), headers: [.contentType: "application/json"]) }
+        )
+        do throws(ApiConnectorError) {
+            _ = try await api.value(Model.self, at: Endpoint<ApiPath>(path: "/a"))
+            return "no error"
+        } catch {
+            return error.detail
+        }
+    }
+
+    @Test(arguments: [
+        #"{"name":"password","value":"hunter2"}"#, #"{"value":"hunter2","name":"password"}"#,
+    ])
+    func isNotInADecodingError(_ body: String) async {
+        let texts = [await failure(of: Number.self, body), await failure(of: Choice.self, body)]
+        for text in texts {
+            #expect(!text.contains("hunter2"), "\(text)")
+            #expect(text.contains("REDACTED"), "\(text)")
+        }
+        let nested = await failure(of: Nested.self, #"{"name":"password","value":{"a":"hunter2"}}"#)
+        #expect(!nested.contains("hunter2"), "\(nested)")
+        let harmless = await failure(of: Number.self, #"{"name":"drink","value":"hunter2"}"#)
+        #expect(harmless.contains("hunter2"))
     }
 }

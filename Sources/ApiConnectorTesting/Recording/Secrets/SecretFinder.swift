@@ -85,11 +85,11 @@ struct SecretFinder {
     private func collect(_ value: LocatedJSON, key: String?, _ bytes: [UInt8], _ found: inout [FoundSecret]) {
         switch value.content {
         case .object(let members):
-            let isPair = members.contains { ["name", "key"].contains($0.key) && isSecret($0.value.string) }
+            let isPair = members.contains { redactor.announcesSecret($0.key, $0.value.string) }
             let areOfTokens = Redactor.areOfTokens(members.map(\.key))
             for member in members {
                 let isOwn =
-                    isSecret(member.key) || isPair && member.key.lowercased() == "value"
+                    redactor.isSecret(nameInText: member.key) || isPair && member.key.lowercased() == "value"
                     || areOfTokens && Redactor.isToken(member.key)
                 collect(member.value, key: isOwn ? member.key : key, bytes, &found)
             }
@@ -112,11 +112,6 @@ struct SecretFinder {
         case .bool, .null:
             break
         }
-    }
-
-    private func isSecret(_ name: String?) -> Bool {
-        guard let name else { return false }
-        return redactor.isSecret(nameInText: name)
     }
 
     // MARK: - Text
