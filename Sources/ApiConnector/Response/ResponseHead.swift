@@ -30,6 +30,14 @@ public struct ResponseHead: Sendable, Hashable {
     }
 }
 
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
+    /// The status and the URL, with secrets replaced.
+    public var description: String { "\(status) from \(Redactor.standard.redact(url))" }
+
+    /// Hides the properties from `dump`.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 extension ApiResponse {
     /// The status, the header fields, the URL and the cache use.
     public var head: ResponseHead { ResponseHead(status: status, headers: headers, url: url, cacheHit: cacheHit) }
