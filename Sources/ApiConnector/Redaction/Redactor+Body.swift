@@ -54,9 +54,11 @@ extension Redactor {
 
     /// The redacted beginning of a body as bytes, which need not be text.
     ///
+    /// The text is redacted before it is cut, because a name after a value may say that the value is secret, and a token
+    /// that is cut off may be too short to be recognized.
+    ///
     /// - Parameters:
-    ///   - body: The body or its beginning. Pass more than `byteCount` bytes if there are more, because a secret may
-    ///     continue after that limit.
+    ///   - body: The body or its beginning. Pass ``marginByteCount`` more bytes than `byteCount` if there are more.
     ///   - byteCount: The number of bytes of the body to return.
     ///   - mediaType: The body's media type.
     func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {
@@ -64,8 +66,16 @@ extension Redactor {
         if isForTokens, !prefix.isEmpty, !prefix.contains(where: Self.bytesOfContainers.contains) {
             return Data(Self.replacement.utf8)
         }
-        return Data(redact(prefix, in: place(of: prefix, mediaType)) ?? prefix)
+        let (end, isOverflowing) = byteCount.addingReportingOverflow(Self.marginByteCount)
+        let readByteCount = isOverflowing ? .max : end
+        let read = values?.masked(body, upTo: readByteCount) ?? Array(body.prefix(readByteCount))
+        guard SecretScanner.mayHoldSecrets(read) else { return Data(prefix) }
+        var scanner = SecretScanner(read, in: place(of: read, mediaType), redactor: self)
+        return Data(scanner.run(upTo: prefix.count) ?? prefix)
     }
+
+    /// The number of bytes that are read after the returned bytes.
+    static let marginByteCount = 8 * 1024
 
     /// A body without these bytes is one word, which may be a token.
     private static let bytesOfContainers = ByteSet(" {[<=&")

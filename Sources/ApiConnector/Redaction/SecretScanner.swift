@@ -61,7 +61,10 @@ struct SecretScanner {
     }
 
     /// The redacted text; nil if the original contains no secrets.
-    mutating func run() -> [UInt8]? {
+    ///
+    /// - Parameter limit: The number of bytes of the original to return; all by default. A secret that begins within
+    ///   them is replaced, even if the text says that it is secret only after them.
+    mutating func run(upTo limit: Int = .max) -> [UInt8]? {
         while index < units.count {
             replacePending()
             guard index < units.count else { break }
@@ -86,14 +89,14 @@ struct SecretScanner {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var copied = 0
-        for place in places {
+        for place in places where place.range.lowerBound < limit {
             output += bytes[copied..<place.range.lowerBound]
             output += place.quote
             output += Redactor.replacement.utf8
             output += place.quote
             copied = place.range.upperBound
         }
-        return output + bytes[copied...]
+        return output + bytes[copied..<max(copied, min(limit, bytes.count))]
     }
 
     /// Replaces a range of units and moves the index after it.

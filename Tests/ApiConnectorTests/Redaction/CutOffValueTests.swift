@@ -43,6 +43,26 @@ struct CutOffValueTests {
         #expect(Redactor.standard.redact(text: text) == expected)
     }
 
+    /// The shown part ends before the text says that it is secret, or within it.
+    @Test(arguments: [
+        #"{"value":"hush","padding":"\#(padding)","name":"password"}"#,
+        #"{"access":"hush","padding":"\#(padding)","refresh":"b"}"#,
+        #"{"id":"\#(padding) \#(longPadding) eyJhbGciOiJodXNoIn0.eyJodXNoIjoxfQ.hush"}"#,
+        #"{"password":"\#(padding)hush"}"#,
+    ])
+    func aBodyIsRedactedBeforeItIsCut(_ text: String) throws {
+        let request = ApiRequest(url: try #require(URL(string: "http://h/p")))
+        let response = ApiResponse(to: request, status: 401)
+        let error = ApiConnectorError(.unacceptableStatus, "no", response: response, body: Data(text.utf8))
+        let shown = try #require(error.response?.bodyPrefix)
+        #expect(!shown.contains("hush"), "\(shown)")
+        #expect(!shown.contains("eyJ"), "\(shown)")
+        #expect(shown.contains("REDACTED"))
+    }
+
+    private static let padding = String(repeating: "x", count: 1_000)
+    private static let longPadding = "yyyyy"
+
     @Test func aNumberInATextOfJSONEndsWithTheText() {
         let text = #"{"a":"{\"password\":1234","b":"tea"}"#
         let redacted = Redactor.standard.redact(text: text)

@@ -28,10 +28,6 @@ final class ArchiveEntry: Sendable {
         var isForgotten = false
     }
 
-    /// The number of bytes kept after the shown bytes, because a secret that begins within the shown bytes may end
-    /// after them.
-    static let marginByteCount = 8 * 1024
-
     let number: Int
     private let timeSource: any TimeSource
     private let start: Duration
@@ -42,7 +38,7 @@ final class ArchiveEntry: Sendable {
         self.number = number
         timeSource = request.timeSource
         start = timeSource.now
-        keptByteCount = bodyByteCount + Self.marginByteCount
+        keptByteCount = bodyByteCount + Redactor.marginByteCount
         var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
         snapshot.mediaType = request.body.mediaType
         if request.body.source == nil, let data = try? request.body.data() {

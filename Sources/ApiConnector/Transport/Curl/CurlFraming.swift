@@ -123,7 +123,8 @@ struct CurlFraming {
 
     /// The first 64 bytes of a line for an error's text, with secrets replaced.
     static func beginning(of line: some Collection<UInt8>) -> String {
-        String(reflecting: Redactor.standard.redact(text: String(decoding: line.prefix(64), as: UTF8.self)))
+        let read = Data(line.prefix(64 + Redactor.marginByteCount))
+        return String(reflecting: Redactor.standard.redact(prefixOf: read, byteCount: 64, mediaType: .plainText))
     }
 
     /// A field line for an error's text: the text before the colon, at most 32 bytes.

@@ -69,7 +69,7 @@ struct ExchangeArchiveTests {
         let long = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
         let entry = ArchiveEntry(request(body: .data(long)), number: 1, bodyByteCount: 10)
         for _ in 0..<10 { entry.append(long) }
-        let limit = 10 + ArchiveEntry.marginByteCount
+        let limit = 10 + Redactor.marginByteCount
         #expect(entry.snapshot().body?.count == limit)
         #expect(entry.snapshot().responseBody.count == limit)
         #expect(entry.snapshot().responseByteCount == 10_000_000)
