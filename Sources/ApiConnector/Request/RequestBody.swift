@@ -74,6 +74,11 @@ public struct RequestBody: Sendable {
         }
     }
 
+    /// The parts of a multipart form; none for any other body.
+    var parts: [MultipartPart] {
+        if case .multipart(let form) = content { form.parts } else { [] }
+    }
+
     /// The bytes of a body in memory, for a transport.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` if JSON or a form does not encode. For a streamed
@@ -105,7 +110,7 @@ public struct RequestBody: Sendable {
         case .form(let form):
             return RequestBody(content: .data(try form.data(with: encoder)), mediaType: mediaType)
         case .multipart(let form):
-            return RequestBody(content: .source(try form.encoded(with: encoder).source), mediaType: mediaType)
+            return RequestBody(content: .multipart(try form.encoded(with: encoder)), mediaType: mediaType)
         }
     }
 

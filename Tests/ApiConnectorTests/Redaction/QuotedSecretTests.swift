@@ -14,7 +14,7 @@ struct QuotedSecretTests {
     /// Where the request carries the secret.
     enum Carrier: CaseIterable {
         case bearer, basicPassword, basicUser, header, ownHeader, cookie, quotedCookie, queryItem, password, user
-        case jsonField, nestedJSONField, formField, jsonPathlessCredential
+        case jsonField, nestedJSONField, formField, multipartField, jsonPathlessCredential
     }
 
     /// How the server quotes it.
@@ -58,6 +58,7 @@ struct QuotedSecretTests {
         case .jsonField: request.body = .json(["password": secret])
         case .nestedJSONField: request.body = .json(["user": ["credentials": ["a": [secret]]]])
         case .formField: request.body = .form(["client_secret": secret])
+        case .multipartField: request.body = .multipart([.text(secret, name: "client_secret")])
         case .jsonPathlessCredential: request.headers["X-Debug"] = "Authorization: Bearer \(encoded)"
         case .ownHeader, .queryItem, .password, .user: break
         }

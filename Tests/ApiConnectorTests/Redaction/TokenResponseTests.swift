@@ -80,6 +80,7 @@ struct TokenResponseTests {
         arguments: [
             #"{"a":"hush-one","b":"hush-two"}"#, #"{"result":"hush-one"}"#, #"{"list":["hush-one"]}"#, #""hush-one""#,
             #"["hush-one","hush-two"]"#, "hush-one", #"{"value":{"b":"hush-one"}}"#,
+            "access_token=hush-one&scope=repo&token_type=bearer&refresh=hush-two",
         ] + bodies
     )
     func aResponseToARefreshOrAGrantShowsNoString(_ body: String) async {
@@ -92,6 +93,18 @@ struct TokenResponseTests {
             #expect(!text.contains("hush"), "\(text)")
             #expect(text.contains("REDACTED"))
         }
+    }
+
+    @Test func aGrantMayBeAMultipartFormOrJSON() async {
+        let bodies: [RequestBody] = [
+            .multipart([.text("refresh_token", name: "grant_type")]),
+            .data(Data(#"{"grantType":"refresh_token"}"#.utf8), mediaType: .json),
+        ]
+        for body in bodies {
+            let text = await failure(of: Odd.self, #"{"a":"hush-one","b":"hush-two"}"#, body)
+            #expect(!text.contains("hush"), "\(text)")
+        }
+        #expect(bodies.count == 2)
     }
 
     @Test func aRefusedGrantShowsItsReason() async throws {

@@ -10,18 +10,24 @@ extension ApiRequest {
     /// Each access searches the request for the values, so use it only for errors and logs, not in every call.
     var textRedactor: Redactor { redactor(from: .standard) }
 
-    /// Whether the response has tokens: the request is or was part of a credential refresh, or its body has a
-    /// `grant_type` (RFC 6749).
+    /// Whether the response has tokens: the request is or was part of a credential refresh, or its body or its query
+    /// has a `grant_type` (RFC 6749).
     var asksForTokens: Bool {
         if isCredentialRefresh || values.credentialRefreshes.wasMarked { return true }
+        let names = ["grant_type", "grantType"]
+        let query = url.query(percentEncoded: true) ?? ""
+        if names.contains(where: { query.contains($0) }) || body.parts.contains(where: { names.contains($0.name) }) {
+            return true
+        }
         guard let data = body.searchableData else { return false }
-        return data.range(of: Data("grant_type".utf8)) != nil
+        return names.contains { data.range(of: Data($0.utf8)) != nil }
     }
 
     /// The secret values in the request, recognized by their names or their forms.
     ///
-    /// They come from header fields, from the URL, and from a body in memory of up to 64 KiB. The host is not a secret,
-    /// even if a cookie contains it. A placeholder that starts with ``Redactor/replacement`` is not a secret.
+    /// They come from header fields, from the URL, and from a body or a part of a multipart form in memory of up to
+    /// 64 KiB. The host is not a secret, even if a cookie contains it. A placeholder that starts with
+    /// ``Redactor/replacement`` is not a secret.
     func secretValues(known redactor: Redactor) -> SecretValues? {
         var finder = SecretValueFinder(redactor: redactor)
         for field in headers { finder.note(field) }
@@ -81,6 +87,10 @@ private struct SecretValueFinder {
     }
 
     mutating func note(_ body: RequestBody, _ mediaType: MediaType?) {
+        for part in body.parts {
+            if redactor.isSecret(queryItem: part.name), let data = part.body.searchableData { note(Array(data)[...]) }
+            note(part.body, part.body.mediaType)
+        }
         guard let data = body.searchableData else { return }
         let bytes = Array(data)
         for place in redactor.secretPlaces(inBody: bytes, mediaType: mediaType) {

@@ -75,9 +75,9 @@ extension ApiRequest {
     /// It knows the names of the header fields and query items of the credential. It also knows the secret values in
     /// the request, and replaces them where a server quotes them.
     ///
-    /// It collects values from the header fields, the URL and a body in memory of up to 64 KiB. A value is secret
-    /// because of its name or its form. Examples are credentials, cookies, query items, user info, and fields of JSON
-    /// and forms.
+    /// It collects values from the header fields, the URL, and a body or a part of a multipart form in memory of up to
+    /// 64 KiB. A value is secret because of its name or its form. Examples are credentials, cookies, query
+    /// items, user info, and fields of JSON and forms.
     ///
     /// It replaces a value anywhere, also percent-encoded, JSON-escaped or in base64, if the value has:
     ///
