@@ -4,18 +4,65 @@
 
 /// Values that another member of the same object makes secret.
 extension SecretScanner {
+    /// A pair such as `"name": "password"`, which says that the next `value` is secret.
+    struct Announcement {
+        enum Kind {
+            /// A member of JSON; the end of its object ends the announcement.
+            case member
+            /// A line of YAML: `name: password`. An empty line ends the announcement.
+            case line
+            /// `form-data; name=password`; the value follows an empty line.
+            case parameter
+            /// An attribute, or a member without quotes; the end of its tag or its object ends the announcement.
+            case tag
+        }
+
+        let kind: Kind
+        /// Whether the pair is in a quoted text, whose own quotes are not followed.
+        let isQuoted: Bool
+        /// The number of objects between the pair and the current index.
+        var depth = 0
+    }
+
     /// Records whether a pair such as `"name": "password"` announces a secret: the next or the last `value`.
     ///
-    /// Without quotes, only a parameter announces a secret, such as `form-data; name=password`.
-    mutating func noteName(_ name: String, _ value: Int, keyStart: Int) {
+    /// Without quotes, only a parameter, a line and an item of a form announce a secret, such as `form-data;
+    /// name=password`.
+    mutating func noteName(_ name: String, _ value: Int, keyStart: Int, isLabel: Bool = false) {
         guard name.utf8.count < 16, ["key", "name"].contains(SecretNames.normalized(name)) else { return }
-        if byte(value).map(Self.isQuote) == true {
+        let isMember = byte(keyStart).map(Self.isQuote) == true
+        let isLine = isLabel && startsLine(keyStart)
+        let isQuoted = byte(value).map(Self.isQuote) == true
+        let announced: String
+        if isQuoted {
             guard let close = closing(of: value, limit: Self.maximumNameCount) else { return }
-            namesASecret = isSecretKey(text(value + 1..<close))
-            if namesASecret { replaceValueBefore(keyStart, quoteAt: value) }
-        } else if isParameter(keyStart) {
-            namesASecret = isSecretKey(text(value..<first(from: value) { !Self.isName($0.byte) }))
+            announced = text(value + 1..<close)
+        } else {
+            guard isLine || place == .form || isParameter(keyStart) else { return }
+            announced = text(value..<first(from: value) { !Self.isName($0.byte) })
         }
+        guard isSecretKey(announced) else {
+            // In an object, another name may follow: `"name": "password", "key": "field-1"`.
+            if announcement?.kind != .member { announcement = nil }
+            return
+        }
+        let kind: Announcement.Kind =
+            isMember ? .member : isParameter(keyStart) ? .parameter : isLine ? .line : .tag
+        announcement = Announcement(kind: kind, isQuoted: !openQuotes.isEmpty)
+        if isQuoted { replaceValueBefore(keyStart, quoteAt: value) }
+    }
+
+    /// Ends the announcement at the end of its object or its tag; a bracket within a string ends neither.
+    mutating func passBracket() {
+        guard let announcement, announcement.kind != .parameter, announcement.isQuoted || openQuotes.isEmpty else {
+            return
+        }
+        switch byte(index) {
+        case UInt8(ascii: "{"): self.announcement?.depth += 1
+        case UInt8(ascii: "}"): self.announcement?.depth -= 1
+        default: if announcement.kind == .tag { self.announcement = nil }
+        }
+        if let depth = self.announcement?.depth, depth < 0 { self.announcement = nil }
     }
 
     private func isParameter(_ start: Int) -> Bool {

@@ -14,7 +14,7 @@ extension SecretScanner {
             return isTokenWithoutName(quote) ? replaceString(at: quote) : note(quote)
         }
         if isSecretKey(name) || isSecretValue(name) || mayHoldToken(name, value) {
-            namesASecret = false
+            useAnnouncement(for: name)
             pendingKeys.append((close, value))
         } else {
             noteName(name, value, keyStart: quote)
@@ -103,10 +103,11 @@ extension SecretScanner {
     /// Handles the value of a multipart form's field, from the blank line after its name to the next boundary.
     mutating func passNewline() {
         index += 1
-        guard namesASecret, let next = byte(index) else { return }
+        guard let announcement, let next = byte(index) else { return }
         let start = next == UInt8(ascii: "\r") && byte(index + 1) == UInt8(ascii: "\n") ? index + 2 : index + 1
         guard byte(start - 1) == UInt8(ascii: "\n") else { return }
-        namesASecret = false
+        if announcement.kind != .member { self.announcement = nil }
+        guard announcement.kind == .parameter || announcement.kind == .tag else { return }
         var end = start - 1
         repeat {
             end = first(from: end + 1) { $0.byte == UInt8(ascii: "\n") }
@@ -124,7 +125,7 @@ extension SecretScanner {
         let value = valueStart(behind: separator, skippingBlanks: separator > word.upperBound)
         let isSecret = isItem ? redactor.isSecret(queryItem: name) : redactor.isSecret(field: name)
         guard isSecret || isSecretValue(name) else { return noteName(name, value, keyStart: word.lowerBound) }
-        namesASecret = false
+        useAnnouncement(for: name)
         replaceValue(at: value, level: units[separator].level)
     }
 
@@ -134,11 +135,11 @@ extension SecretScanner {
         let isHeader = isField || redactor.isSecret(headerInText: name)
         let value = valueStart(behind: separator, skippingBlanks: true)
         // "http://auth:8080/" and "auth:8080" name a host.
-        let isPort = value == separator + 1 && byte(value).map(Self.isDigit) == true
-        guard isHeader, !isPort || !Self.hosts.contains(name.lowercased()) else {
-            return noteName(name, value, keyStart: word.lowerBound)
+        let isHost = value == separator + 1 && isPort(value) && Self.isHostName(name)
+        guard isHeader && !isHost || isSecretValue(name) else {
+            return noteName(name, value, keyStart: word.lowerBound, isLabel: true)
         }
-        namesASecret = false
+        useAnnouncement(for: name)
         let isOfJSON = byte(value).map { Self.isQuote($0) || Self.isBracket($0) } ?? false
         let isLine = startsLine(word.lowerBound) || isHeader && name.contains("-")
         if Self.wordyHeaders.contains(SecretNames.normalized(name)) || isLine && !isOfJSON {
@@ -148,6 +149,17 @@ extension SecretScanner {
         } else {
             replaceValue(at: value, level: units[separator].level)
         }
+    }
+
+    /// Whether one to five digits at an index are a word: `8080`, but not `9f8e` and not `4/0AX4`, which is a code.
+    private func isPort(_ start: Int) -> Bool {
+        let end = first(from: start) { !Self.isDigit($0.byte) }
+        let isWord = byte(end).map { !Self.isName($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "]") } ?? true
+        return 1...5 ~= end - start && isWord && (end - start > 1 || byte(end) != UInt8(ascii: "/"))
+    }
+
+    private static func isHostName(_ name: String) -> Bool {
+        hosts.contains(name.lowercased().trimmingCharacters(in: .decimalDigits))
     }
 
     private mutating func passScheme(_ word: Range<Int>, next: Int) {
@@ -202,8 +214,13 @@ extension SecretScanner {
 
     func isSecretKey(_ name: String) -> Bool { redactor.isSecret(nameInText: name) }
 
-    /// Whether this name is `value`, and the pair before it announced a secret.
+    /// Whether this name is `value`, and a pair before it announced a secret.
     private func isSecretValue(_ name: String) -> Bool {
-        namesASecret && SecretNames.normalized(name) == "value"
+        announcement != nil && SecretNames.normalized(name) == "value"
+    }
+
+    /// Forgets the announcement at the `value` that it is for, which is not in an inner object.
+    private mutating func useAnnouncement(for name: String) {
+        if announcement?.depth == 0, isSecretValue(name) { announcement = nil }
     }
 }

@@ -26,8 +26,8 @@ struct SecretScanner {
 
     /// The index of the current unit.
     var index = 0
-    /// Whether the last `"name": "…"` announced a secret, so that the next `"value": …` is secret.
-    var namesASecret = false
+    /// The last `"name": "…"`, if it announced a secret, so that the next `"value": …` is secret.
+    var announcement: Announcement?
     /// The secret keys whose ends the scan has not reached yet.
     ///
     /// The scan continues within a key, because the key may itself contain secrets. The same applies to `pendingTag`.
@@ -77,8 +77,8 @@ struct SecretScanner {
             case UInt8(ascii: "/"): passSlash()
             case UInt8(ascii: "<"): passTag()
             case UInt8(ascii: "\n"): passNewline()
-            case UInt8(ascii: "}"), UInt8(ascii: ">"):
-                namesASecret = false
+            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ">"):
+                passBracket()
                 index += 1
             case let byte where Self.isName(byte): passWord()
             default: index += 1

@@ -22,6 +22,36 @@ struct AnnouncedValueTests {
         (#"{"password":"abc","value":"green"}"#, #"{"password":"REDACTED","value":"green"}"#),
         ("token=abc value=green", "token=REDACTED value=green"),
         ("X-Api-Key: abc\nvalue=green", "X-Api-Key: REDACTED\nvalue=green"),
+        (
+            #"{"name":"password","type":"text","value":"abc"}"#,
+            #"{"name":"password","type":"text","value":"REDACTED"}"#
+        ),
+        (
+            #"{"name":"password","secret":true,"value":"abc"}"#,
+            #"{"name":"password","secret":true,"value":"REDACTED"}"#
+        ),
+        (
+            #"{"name":"password","hint":"a}b>c","value":"abc"}"#,
+            #"{"name":"password","hint":"a}b>c","value":"REDACTED"}"#
+        ),
+        (
+            #"{"name":"password","rules":{"minimum":8},"value":"abc"}"#,
+            #"{"name":"password","rules":{"minimum":8},"value":"REDACTED"}"#
+        ),
+        (
+            #"{"name":"password","key":"field-1","value":"abc"}"#,
+            #"{"name":"password","key":"field-1","value":"REDACTED"}"#
+        ),
+        ("{name: \"password\", value: \"abc\"}", "{name: \"password\", value: \"REDACTED\"}"),
+        (
+            "- name: password\n  value: abc\n- name: tea\n  value: green",
+            "- name: password\n  value: REDACTED\n- name: tea\n  value: green"
+        ),
+        ("name: tea\nvalue: green", "name: tea\nvalue: green"),
+        (
+            #"<input name="password" title="a>b" value="abc"> value=green"#,
+            #"<input name="password" title="a>b" value="REDACTED"> value=green"#
+        ),
     ])
     func isSecretAfterItsName(_ text: String, _ expected: String) {
         #expect(Redactor.standard.redact(text: text) == expected)
@@ -60,6 +90,7 @@ struct AnnouncedValueTests {
 
     @Test(arguments: [
         #"{"name":"password","value":"hunter2"}"#, #"{"value":"hunter2","name":"password"}"#,
+        #"{"name":"password","type":"text","value":"hunter2"}"#,
     ])
     func isNotInADecodingError(_ body: String) async {
         let texts = [await failure(of: Number.self, body), await failure(of: Choice.self, body)]

@@ -38,6 +38,13 @@ struct CutOffValueTests {
         ("session: 42abc", "session: REDACTED"),
         ("session:abc", "session:REDACTED"),
         ("session:8080", "session:8080"),
+        ("session:9f8e7d", "session:REDACTED"),
+        ("auth:4a1b", "auth:REDACTED"),
+        ("auth:123456", "auth:REDACTED"),
+        ("auth:4/0AX4", "auth:REDACTED"),
+        ("auth:8080/a", "auth:8080/a"),
+        ("dial auth2:8080: refused", "dial auth2:8080: refused"),
+        ("no route to session:8080.", "no route to session:8080."),
     ])
     func onlyDigitsRightAfterTheColonAreAPort(_ text: String, _ expected: String) {
         #expect(Redactor.standard.redact(text: text) == expected)
