@@ -12,8 +12,10 @@
 /// A header field is secret if a word of its name says so, such as `key`, `auth`, `token` or `license`, or if it is one
 /// of the known fields without such a word, such as `X-Honeycomb-Team`. A number or a version at the end of a name does
 /// not matter: `X-Token2` is secret like `X-Token`. A field under any name is secret if its value is a credential, such
-/// as `Bearer …`, for texts, redirects and caches alike. In the response to a credential refresh, and to a request with
-/// a `grant_type`, each string in JSON is secret whose name is not known to be harmless, such as `scope`.
+/// as `Bearer …`, for texts, redirects and caches alike.
+///
+/// In the response to a credential refresh, and to a request with a `grant_type`, each string in JSON is secret whose
+/// name is not known to be harmless, such as `scope`.
 ///
 /// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request, and
 /// replaces them where a server quotes them.

@@ -8,7 +8,7 @@ import ApiConnectorTraffic
 import Foundation
 import Testing
 
-/// A value in the form of a credential is secret in every use, whatever its field is named.
+/// A value in the form of a credential is secret in every use, and under every name.
 struct CredentialValueTests {
     /// Each value ends with a mark, so that each user has another one.
     private static let fields: [(name: String, value: String)] = [
