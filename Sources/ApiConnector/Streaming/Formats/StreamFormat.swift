@@ -118,6 +118,10 @@ extension StreamFormat where Element: Decodable {
     /// that ends too early, and more than 512 nested containers. Before and after the array, only strings and brackets
     /// are parsed; other JSON errors there are not detected. The first of repeated keys is used.
     ///
+    /// If the router's envelope finds the backend's own error in a body without the array, the stream fails with it.
+    /// With an envelope that wraps values, this also applies to a body with the array, after the last element. The text
+    /// around the array is searched up to 64 KiB.
+    ///
     /// Short elements that arrive together are decoded together. So your own `init(from:)` may find an index at the
     /// start of its coding path, and is called again if another element of the group does not decode. With a custom
     /// strategy closure or a `userInfo` in the decoder, each element is decoded once and separately.
@@ -125,7 +129,7 @@ extension StreamFormat where Element: Decodable {
     /// - Parameter path: The keys that lead to the array, separated by dots, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
         StreamFormat(
-            DecodedRecipe { ArrayTexts(path: path, maximumByteCount: $0.maximumRecordByteCount) },
+            DecodedRecipe { ArrayTexts(path: path, $0) },
             accepting: "application/json"
         )
     }

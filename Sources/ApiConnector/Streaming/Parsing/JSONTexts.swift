@@ -66,22 +66,76 @@ struct LineTexts: JSONTexts {
 }
 
 /// The elements of one array.
+///
+/// In place of the array, the body may have the backend's own error. With an envelope that wraps values, the text
+/// around the array may have one, too.
 struct ArrayTexts: JSONTexts {
     private var splitter: RecordSplitter<ArrayFinder>
+    private let context: StreamContext
+    /// The body before its first element is complete; nil after that, and if the body cannot be an error.
+    private var beginning: Data?
+    /// Why the body does not have the array; thrown if the whole body is not the backend's error.
+    private var flaw: ApiConnectorError?
+    private var isEnding = false
 
-    init(path: String, maximumByteCount: Int) {
-        splitter = RecordSplitter(ArrayFinder(path: path), maximumByteCount: maximumByteCount)
+    init(path: String, _ context: StreamContext) {
+        self.context = context
+        let mayFail = context.envelope != BareEnvelope<NoFailure>.self
+        beginning = mayFail ? Data() : nil
+        splitter = RecordSplitter(
+            ArrayFinder(path: path, keepsAround: mayFail && context.envelope.wrapsValues),
+            maximumByteCount: context.maximumRecordByteCount
+        )
     }
 
     var standApart: Bool { true }
 
-    mutating func append(_ chunk: Data) { splitter.append(chunk) }
+    mutating func append(_ chunk: Data) {
+        if let count = beginning?.count {
+            if chunk.count > RecordFailures.maximumByteCount - count {
+                beginning = nil
+            } else if count == 0 {
+                beginning = chunk
+            } else {
+                beginning?.append(chunk)
+            }
+        }
+        if flaw == nil { splitter.append(chunk) }
+    }
 
-    mutating func end() { splitter.end() }
+    mutating func end() {
+        isEnding = true
+        splitter.end()
+    }
 
     mutating func next() throws(ApiConnectorError) -> JSONText? {
-        guard let data = try splitter.next() else { return nil }
-        return JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
+        if let flaw { return try failInPlaceOfArray(flaw, isComplete: isEnding) }
+        do throws(ApiConnectorError) {
+            if let data = try splitter.next() {
+                beginning = nil
+                return JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
+            }
+        } catch {
+            guard error.kind == .decodingFailed else { throw error }
+            flaw = error
+            // The body is often one chunk.
+            return try failInPlaceOfArray(error, isComplete: true)
+        }
+        if splitter.isOver, let around = splitter.finder.around, let failure = context.backendFailure(around) {
+            throw failure
+        }
+        return nil
+    }
+
+    /// Throws the backend's error or the flaw; returns nil if the body is not complete.
+    private func failInPlaceOfArray(
+        _ flaw: ApiConnectorError,
+        isComplete: Bool
+    ) throws(ApiConnectorError) -> JSONText? {
+        guard let beginning else { throw flaw }
+        if isComplete, let failure = context.backendFailure(beginning) { throw failure }
+        if isEnding { throw flaw }
+        return nil
     }
 }
 

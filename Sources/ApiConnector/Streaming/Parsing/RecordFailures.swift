@@ -19,7 +19,7 @@ struct RecordFailures: Sendable {
     /// An error is small.
     ///
     /// The bounds limit the work for a record that the server has made to be slow.
-    private static let maximumByteCount = 64 * 1024
+    static let maximumByteCount = 64 * 1024
     private static let maximumMemberCount = 32
 
     /// Returns nil if no record can be both an element and a failure.
@@ -85,10 +85,28 @@ struct RecordFailures: Sendable {
         var members: [String] = []
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
-            members += current.children.map { "\($0.label ?? ""): \(String(reflecting: $0.value))" }
+            members += texts(of: current)
             mirror = current.superclassMirror
         }
         return members.isEmpty ? [String(reflecting: value)] : members
+    }
+
+    private static func texts(of mirror: Mirror) -> [String] {
+        let texts = mirror.children.map { "\($0.label ?? ""): \(text(of: $0.value))" }
+        // Two equal dictionaries may have different orders.
+        return mirror.displayStyle == .dictionary || mirror.displayStyle == .set ? texts.sorted() : texts
+    }
+
+    private static func text(of value: Any) -> String {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .dictionary, .set, .collection, .tuple, .optional: break
+        case .struct, .enum:
+            // These describe their content themselves.
+            if value is any CustomStringConvertible || value is any CustomDebugStringConvertible { fallthrough }
+        default: return String(reflecting: value)
+        }
+        return mirror.children.isEmpty ? String(reflecting: value) : "[\(texts(of: mirror).joined(separator: ", "))]"
     }
 }
 
@@ -96,7 +114,7 @@ extension [String: JSONValue] {
     /// The content of an object as a type shows it; nil if the object does not decode.
     fileprivate func content(decodedBy decode: (Data) -> [String]?) -> [String]? {
         let encoder = JSONEncoder()
-        // Dictionaries with the same order of keys have the same description.
+        // A decoder may find two members with one key.
         encoder.outputFormatting = .sortedKeys
         return (try? encoder.encode(JSONValue.object(self))).flatMap(decode)
     }

@@ -33,12 +33,48 @@ struct ArrayFinder: RecordFinder {
     private var path: JSONKeyPath
     private var scanner = JSONScanner()
 
-    /// - Parameter path: The keys that lead to the array, separated by dots; empty for the whole text.
-    init(path: String) {
+    /// The text with an empty array in place of the array; nil if it is not kept, or if it is too long.
+    private(set) var around: Data?
+
+    /// - Parameters:
+    ///   - path: The keys that lead to the array, separated by dots; empty for the whole text.
+    ///   - keepsAround: Whether to keep the text around the array; false by default.
+    init(path: String, keepsAround: Bool = false) {
         self.path = JSONKeyPath(path)
+        around = keepsAround ? Data() : nil
     }
 
     mutating func cut(_ chunk: UnsafeRawBufferPointer, from start: Int) -> RecordCut {
+        guard around != nil else { return search(chunk, from: start) }
+        let wasAround = isAround
+        let cut = search(chunk, from: start)
+        switch cut {
+        case .skip(let end) where wasAround || isAround: keep(chunk[start..<end])
+        // The bracket after the last element.
+        case .record where isAround: keep(CollectionOfOne(UInt8(ascii: "]")))
+        default: break
+        }
+        return cut
+    }
+
+    /// Whether the next byte is outside of the array and its brackets.
+    private var isAround: Bool {
+        switch phase {
+        case .firstElement, .nextElement, .element, .separator: false
+        default: true
+        }
+    }
+
+    private mutating func keep(_ bytes: some Collection<UInt8>) {
+        guard let count = around?.count else { return }
+        if bytes.count <= RecordFailures.maximumByteCount - count {
+            around?.append(contentsOf: bytes)
+        } else {
+            around = nil
+        }
+    }
+
+    private mutating func search(_ chunk: UnsafeRawBufferPointer, from start: Int) -> RecordCut {
         var place = start
         while place < chunk.count {
             let byte = chunk[place]

@@ -1,0 +1,110 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// The backend's own error in the body of a stream of an array's elements, outside of the array.
+struct ArrayFailureTests {
+    private struct TypedFailure: Decodable, Sendable {
+        let error: CodedFailure
+    }
+
+    private static let failure = #""error":{"code":9,"message":"overloaded"}"#
+
+    /// The results of a stream, for bodies in chunks of one byte, of seven bytes and as a whole.
+    private func read<Envelope: ApiEnvelope>(
+        _ envelope: Envelope.Type,
+        _ text: String,
+        at path: String
+    ) async -> [(elements: [Int], error: ApiConnectorError?)] {
+        var found: [(elements: [Int], error: ApiConnectorError?)] = []
+        for byteCount in [1, 7, 1 << 20] {
+            let api = CannedConnection<Envelope>(
+                environment: Place(),
+                provider: TestConnector { _ in
+                    .data(Data(text.utf8), headers: ["Content-Type": "application/json"]).chunked(byteCount: byteCount)
+                }
+            )
+            let format = StreamFormat<Int>.elements(at: path)
+            found.append(await api.stream(of: Int.self, at: Enveloped(), as: format).readToTheEnd())
+            let skipping = StreamFormat<Int>.skippingUndecodable(format)
+            found.append(await api.stream(of: Int.self, at: Enveloped(), as: skipping).readToTheEnd())
+        }
+        return found
+    }
+
+    @Test(arguments: ["", "data", "data.items"])
+    func failsTheStreamInPlaceOfTheArray(_ path: String) async {
+        let wrapped = await read(DataEnvelope<CodedFailure>.self, "{\(Self.failure)}", at: path)
+        let more = "{\"n\":[{}],\(Self.failure),\"data\":null}\n"
+        let nested = await read(DataEnvelope<CodedFailure>.self, more, at: path)
+        let bare = await read(BareEnvelope<TypedFailure>.self, "{\(Self.failure)}", at: path)
+        #expect(wrapped.count == 6 && nested.count == 6 && bare.count == 6)
+        for found in wrapped + nested + bare {
+            #expect(found.elements == [])
+            #expect(found.error?.kind == .backendFailure)
+        }
+        #expect(wrapped[0].error?.failure(as: CodedFailure.self) == CodedFailure(code: 9, message: "overloaded"))
+    }
+
+    @Test(arguments: [
+        #"{"error":{"code":9,"message":"overloaded"},"data":[1, 2]}"#,
+        #"{"data":[1,2],"error":{"code":9,"message":"overloaded"}}"#,
+        #" { "n" : [0] , "data" : [ 1 , 2 ] , "error" : {"code":9,"message":"]}"} } "#,
+    ])
+    func failsTheStreamAfterTheElements(_ text: String) async {
+        let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data")
+        #expect(found.count == 6)
+        for found in found {
+            #expect(found.elements == [1, 2])
+            #expect(found.error?.kind == .backendFailure)
+            #expect(found.error?.failure(as: CodedFailure.self)?.code == 9)
+        }
+        // A body that decodes as both is the value.
+        let bare = await read(BareEnvelope<TypedFailure>.self, text, at: "data")
+        #expect(bare.allSatisfy { $0.elements == [1, 2] && $0.error == nil })
+    }
+
+    @Test func failsTheStreamOfAnEmptyArray() async {
+        for text in ["{\"data\":[],\(Self.failure)}", "{\(Self.failure),\"data\":[ ]}"] {
+            let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data")
+            #expect(found.count == 6)
+            for found in found {
+                #expect(found.elements == [])
+                #expect(found.error?.kind == .backendFailure)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"error":null,"data":[1,2]}"#, "data"), (#"{"data":[1,2],"n":{"error":{"code":9}}}"#, "data"), ("[1,2]", ""),
+    ])
+    func isNotFoundInABodyWithoutAnError(_ text: String, _ path: String) async {
+        let found = await read(DataEnvelope<CodedFailure>.self, text, at: path)
+        #expect(found.count == 6)
+        for found in found {
+            #expect(found.elements == [1, 2])
+            #expect(found.error == nil)
+        }
+    }
+
+    @Test func isNotFoundInABodyWithoutTheArray() async {
+        let found = await read(DataEnvelope<CodedFailure>.self, #"{"count":1}"#, at: "data")
+        #expect(found.count == 6)
+        for found in found {
+            #expect(found.error?.kind == .decodingFailed)
+            #expect(found.error?.detail == "the body has no array at \"data\", at byte 10 of the body")
+        }
+    }
+
+    @Test func isNotSearchedForInALargeText() async {
+        let large = #""text":""# + String(repeating: "x", count: 70_000) + "\""
+        let without = await read(DataEnvelope<CodedFailure>.self, "{\(large),\(Self.failure)}", at: "data")
+        #expect(without.map(\.error?.kind) == Array(repeating: .decodingFailed, count: 6))
+        let after = await read(DataEnvelope<CodedFailure>.self, "{\"data\":[1],\(large),\(Self.failure)}", at: "data")
+        #expect(after.allSatisfy { $0.elements == [1] && $0.error == nil })
+    }
+}
