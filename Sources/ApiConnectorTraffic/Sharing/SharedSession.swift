@@ -43,7 +43,8 @@ public import ApiConnector
 /// cannot be stored, this process uses it, and tries again to store it until another process has stored one.
 ///
 /// If the shared state has lost the session, this process refreshes the session that it used last. Another process may
-/// already have refreshed it. If the server refuses it with a status from 400 to 499, this process forgets it.
+/// already have refreshed it. If the server refuses it with a status from 400 to 499, this process forgets it. The same
+/// applies if the shared state has an older session again that this process has seen replaced.
 ///
 /// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
 /// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
@@ -54,8 +55,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let storage: SharedSessionStorage<Session>
     private let policy: SharedSessionPolicy
     private let timeSource: any TimeSource
-    /// The session that this instance uses; nil if it has not read one.
-    private let known = Protected<Known?>(nil)
+    private let view = Protected(SharedSessionView<Session>())
     private let backoff = Protected(SharedStateBackoff())
 
     /// Makes a session that is stored in shared state.
@@ -105,7 +105,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
             // This comes first, so that the session is gone if the call succeeds, and a failed call can be repeated.
             if let old = record.data { try await storage.remove?(old) }
             if try await replaceRecord(record, with: nil) != nil {
-                known.withLock { $0 = nil }
+                view.withLock { $0.forget(record) }
                 return
             }
         }
@@ -151,7 +151,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
             } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
                 report(error)
                 guard policy.refreshesWithoutState else { throw error }
-                let known = known.withLock { $0 }
+                let known = view.withLock { $0.known }
                 let new = try await refresh(known?.session)
                 keep(new, nil, over: known?.record)
                 return new
@@ -197,7 +197,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The stored session; nil if it was stored before the refresh and this instance knows it, or if it cannot be used.
+    /// The stored session; nil if it was stored before the refresh and this instance knows it, if this instance knows
+    /// that it was replaced, or if it cannot be used.
     ///
     /// - Parameter first: The version that was stored when the refresh began.
     private func newerSession(
@@ -205,13 +206,14 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         than first: UInt64,
         _ isUsable: (Session) -> Bool
     ) async throws -> Session? {
-        guard let data = record.data else { return nil }
-        if let known = known.withLock({ $0 }), known.record.version == record.version {
+        guard let data = record.data, !view.withLock({ $0.isReplaced(record) }) else { return nil }
+        // After a loss, the store may give the version to another record.
+        if let known = view.withLock({ $0.known }), known.record == record {
             // Another call of this instance has stored it, by a sign-in or a refresh.
             return record.version != first && known.keepID == nil ? known.session : nil
         }
         guard let session = try await storage.load(data) else { return nil }
-        known.withLock { $0 = Known(record: record, session: session) }
+        view.withLock { $0.read(session, in: record) }
         return record.version != first || isUsable(session) ? session : nil
     }
 
@@ -224,7 +226,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         var record = try await storedRecord()
         while true {
             if let session = try await newerSession(in: record, than: first, isUsable) { return session }
-            let old = try await session(replacing: record)
+            let (old, oldRecord) = try await session(replacing: record)
             if old == nil, record.data != nil {
                 // Another process may have stored a session, and removed this one from the program's own store.
                 let again = try await storedRecord()
@@ -234,26 +236,17 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 }
             }
             do {
-                return await newestSession(storing: try await refresh(old), over: record, isUsable)
-            } catch  where hasLost(record) && error.isRefusal {
+                let new = try await refresh(old)
+                // If the store loses the record and then has it again, its session must not replace the new one.
+                view.withLock { $0.addReplaced(oldRecord) }
+                return await newestSession(storing: new, over: record, isUsable)
+            } catch  where view.withLock({ $0.isLost(from: record) }) && error.isRefusal {
                 // The lost session may have been a newer one. The refused one is not sent a second time.
-                known.withLock { $0 = nil }
+                view.withLock { $0.forget(record) }
                 let stored = try await storedRecord()
                 if let session = try await newerSession(in: stored, than: record.version, isUsable) { return session }
                 throw error
             }
-        }
-    }
-
-    /// Whether the store has lost the session that this instance uses.
-    ///
-    /// It may have lost only the data. A sign-out has a higher version.
-    private func hasLost(_ record: SharedRecord) -> Bool {
-        known.withLock { known in
-            guard let known, known.keepID == nil else { return false }
-            let version = known.record.version
-            let isDataLost = record.data == nil && known.record.data != nil
-            return record.version < version || record.version == version && isDataLost
         }
     }
 
@@ -273,7 +266,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 let stored = try await storedRecord()
                 if let session = try await newerSession(in: stored, than: record.version, isUsable) { return session }
                 // The store has lost its data if the version is lower. A sign-out has a higher version.
-                guard stored.version < record.version else { return new }
+                let isReplaced = view.withLock { $0.isReplaced(stored) }
+                guard stored.version < record.version || isReplaced else { return new }
                 record = stored
             } catch {
                 report(error)
@@ -298,20 +292,12 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The session to refresh; nil if no user is signed in.
-    private func session(replacing record: SharedRecord) async throws -> Session? {
-        // A session that could not be stored is newer than the stored one. If the store has lost the session, another
-        // instance may have had a newer one, which only the server knows.
-        let isLost = hasLost(record)
-        let own = known.withLock { known in
-            known.flatMap { known in
-                let isUnstored = known.keepID != nil && record.version <= known.record.version
-                return isLost || isUnstored ? known.session : nil
-            }
-        }
-        if let own { return own }
-        guard let data = record.data else { return nil }
-        return try await storage.load(data)
+    /// The session to refresh, and its record; no session if no user is signed in.
+    private func session(replacing record: SharedRecord) async throws -> (Session?, SharedRecord) {
+        let (own, isReplaced) = view.withLock { ($0.ownSession(insteadOf: record), $0.isReplaced(record)) }
+        if let own { return (own.session, own.record) }
+        guard let data = record.data, !isReplaced else { return (nil, record) }
+        return (try await storage.load(data), record)
     }
 
     /// Uses a session that could not be stored, and keeps trying to store it until that succeeds or another process has
@@ -325,17 +311,23 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private func keep(_ session: Session, _ data: Data?, over record: SharedRecord?) {
         guard let record else { return }
         let id = UUID()
-        known.withLock { $0 = Known(record: record, session: session, keepID: id) }
+        view.withLock { $0.use(session, in: record, keepID: id) }
         Task { [self] in
             var data = data
+            var record = record
             while true {
                 try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
                 // This instance may have a newer session.
-                guard known.withLock({ $0?.keepID == id }) else { break }
+                guard view.withLock({ $0.known?.keepID == id }) else { break }
                 // The session is saved only while the shared state answers, which has to store the resulting data.
                 guard let stored = try? await storedRecord() else { continue }
                 if let data, data == stored.data { return await use(session, in: stored, after: record) }
-                if stored.version != record.version { break }
+                if stored.version != record.version {
+                    // If the store has lost its last writes or all data, no other process has stored a session.
+                    let isEmpty = stored.data == nil && stored.version < record.version
+                    guard isEmpty || view.withLock({ $0.isReplaced(stored) }) else { break }
+                    record = stored
+                }
                 if data == nil { data = try? await storage.save(session) }
                 if let data, (try? await replace(record, with: session, data)) != nil { return }
             }
@@ -355,9 +347,12 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Uses a session that has been stored, and removes the sessions that it replaces from the program's own store.
     private func use(_ session: Session, in stored: SharedRecord, after record: SharedRecord) async {
-        let before = known.withLock { known in
-            defer { known = Known(record: stored, session: session) }
-            return known?.record.data
+        let before = view.withLock { view in
+            defer {
+                view.addReplaced(record)
+                view.use(session, in: stored)
+            }
+            return view.known?.record.data
         }
         guard let remove = storage.remove else { return }
         // If the shared state has lost its data, only this instance knows the name of its last session.
@@ -428,14 +423,6 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }.value
         return try outcome.get()
     }
-
-    private struct Known {
-        /// The record that contains the session; for a session that is not stored yet, the record that it will replace.
-        let record: SharedRecord
-        let session: Session
-        /// Identifies a session that could not be stored; nil for a session that is stored.
-        var keepID: UUID?
-    }
 }
 
 extension Error {
@@ -444,50 +431,5 @@ extension Error {
         guard let error = self as? ApiConnectorError, let status = error.response?.status else { return false }
         if error.kind == .backendFailure, status.rawValue < 400 { return true }
         return 400..<500 ~= status.rawValue && ![408, 425, 429].contains(status.rawValue)
-    }
-}
-
-extension RefreshableCredentials {
-    /// Makes a source of credentials that shares its refreshes with other processes.
-    ///
-    /// - If a new session has already expired by this process's clock, the clock is ahead. From then on, a stored
-    ///   session is used until a server refuses it.
-    /// - While the shared state is unavailable, the calls that wait for a refresh report the event
-    ///   `custom("sharedStateUnavailable")`. If the refresh fails, they fail with kind `.credentialsUnavailable`, and
-    ///   the underlying error has kind `.sharedStateUnavailable`.
-    ///
-    /// - Parameters:
-    ///   - shared: The session.
-    ///   - margin: How long before its expiry a credential is replaced; 30 seconds by default.
-    ///   - limit: The largest number of refreshes; 5 within 30 seconds by default. Using another process's new session
-    ///     counts as a refresh.
-    ///   - timeLimit: The longest time for one refresh, including the wait for another process; 30 seconds by default.
-    ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
-    ///   - credential: Makes the credential of a session.
-    ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
-    public convenience init<Session: Codable & Sendable>(
-        sharing shared: SharedSession<Session>,
-        margin: Duration = .seconds(30),
-        limit: RefreshableCredentials.Limit = RefreshableCredentials.Limit(),
-        timeLimit: Duration = .seconds(30),
-        timeSource: any TimeSource = .system,
-        credential: @escaping @Sendable (Session) -> ApiCredential,
-        refreshing refresh: @escaping @Sendable (Session?) async throws -> Session
-    ) {
-        let isClockAhead = Protected(false)
-        self.init(margin: margin, limit: limit, timeLimit: timeLimit, timeSource: timeSource) { _ in
-            let session = try await shared.refreshed { session in
-                guard let expiry = credential(session).expiry, !isClockAhead.withLock({ $0 }) else { return true }
-                return timeSource.date.addingTimeInterval(margin / .seconds(1)) < expiry
-            } by: { session in
-                try await refresh(session)
-            }
-            var new = credential(session)
-            let isExpired = new.expiry.map { $0 <= timeSource.date } ?? false
-            isClockAhead.withLock { $0 = isExpired }
-            // With the expiry, this process would refresh for each call.
-            if isExpired { new.expiry = nil }
-            return new
-        }
     }
 }

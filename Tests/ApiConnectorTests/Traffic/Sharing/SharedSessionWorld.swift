@@ -56,6 +56,8 @@ final class UnreliableState: SharedState {
     private let renewalGate = Locked<Gate?>(nil)
     private let readGate = Locked<Gate?>(nil)
     private let recordLimits = Locked<[Duration]>([])
+    /// The data of all records that were written, of one key.
+    private let written = Locked<[Data?]>([])
 
     enum Operation: Sendable {
         case record, replace, acquire, end, take, places, hold
@@ -70,6 +72,31 @@ final class UnreliableState: SharedState {
     /// The store loses all that it has.
     func lose() {
         current.withLock { $0 = MemorySharedState() }
+    }
+
+    /// The store loses its last writes of a key, and has the record before them again.
+    ///
+    /// The key has no other records, and the first one was written when the store's clock was at zero.
+    ///
+    /// - Returns: The store with these writes.
+    @discardableResult func rollBack(_ count: Int = 1, of key: SharedStateKey) -> MemorySharedState {
+        let before = state
+        let earlier = MemorySharedState(timeSource: ManualClock())
+        let kept = written.withLock { written in
+            written.removeLast(count)
+            return written
+        }
+        for data in kept {
+            let version = earlier.record(for: key, within: .zero).version
+            _ = earlier.replaceRecord(with: data, for: key, ifVersion: version, lifetime: nil, within: .zero)
+        }
+        current.withLock { $0 = earlier }
+        return before
+    }
+
+    /// The store has the writes again that it had lost.
+    func restore(_ state: MemorySharedState) {
+        current.withLock { $0 = state }
     }
 
     /// The store loses the data of its records, but not their versions.
@@ -155,7 +182,9 @@ final class UnreliableState: SharedState {
     ) async throws(ApiConnectorError) -> UInt64? {
         let new = try await perform(.replace) {
             let new = $0.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
-            if new != nil { isEvicted.withLock { $0 = false } }
+            guard new != nil else { return new }
+            isEvicted.withLock { $0 = false }
+            written.withLock { $0.append(data) }
             return new
         }
         if isReplyLost.withLock({ $0 }) { throw .sharedStateUnavailable("the reply is lost") }
