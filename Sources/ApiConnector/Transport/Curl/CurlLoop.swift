@@ -198,7 +198,10 @@ extension CurlLoop {
         for command in commands {
             switch command {
             case .add(let transfer): add(transfer)
-            case .resume(let transfer): resume(transfer)
+            case .resume(let transfer):
+                // libcurl reports a bad argument for a transfer that it has ended in this turn.
+                finishTransfers()
+                resume(transfer)
             case .remove(let transfer): remove(transfer)
             case .leave(let lane): leave(lane)
             case .readPending(let completion):
@@ -278,8 +281,10 @@ extension CurlLoop {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
+        let wasReceivePaused = handle.isReceivePaused
         let code = calling { handle.resume() }
-        if code != 0 { finish(handle, code) }
+        // Without buffered data, a bad argument means that the transfer waits for a new connection.
+        if code != 0, code != 43 || wasReceivePaused { finish(handle, code) }
     }
 }
 
