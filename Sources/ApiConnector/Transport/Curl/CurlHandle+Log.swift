@@ -55,6 +55,8 @@ extension CurlHandle {
         case .closed: log.isClosed = true
         case .full: log.isFull = true
         case .closing: if !log.isFull { judgeClosing() }
+        // After a violation, libcurl does not keep the connection. So the server has reset the stream without an error.
+        case .kept: if log.outcome == .broken { log.outcome = nil }
         case .empty:
             if !log.isDowngraded, String(cString: errorText) == CurlStreamLog.emptyReply { judgeEnd() }
         case nil: break
@@ -80,7 +82,8 @@ extension CurlHandle {
     /// Determines whether libcurl ended the connection because the server violated HTTP/2.
     ///
     /// Unless libcurl reports an error itself, it gives up an HTTP/2 connection in three cases: the server sent GOAWAY,
-    /// the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation.
+    /// the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation. The line
+    /// ``CurlStreamLog/Line/kept`` follows if libcurl has not given up the connection.
     private func judgeEnd() {
         guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,
             sockets.lastStream(of: connection) == nil, sockets.hasEnded(connection) == false

@@ -31,6 +31,8 @@ struct CurlStreamLog {
         case full
         /// A connection is closed: that of the request, except after ``full``.
         case closing
+        /// The connection of the request stays open for other requests.
+        case kept
     }
 
     /// How the send ended.
@@ -62,7 +64,11 @@ struct CurlStreamLog {
             goAway(text)
         case UInt8(ascii: "F"): heads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
         case UInt8(ascii: "R"): text.starts(with: "REFUSED_STREAM, retrying".utf8) ? .refused : nil
-        case UInt8(ascii: "C"): connectionLines.first { text.starts(with: $0.0.utf8) }?.1
+        case UInt8(ascii: "C"):
+            connectionLines.first { text.starts(with: $0.0.utf8) }?.1
+                ?? number(after: "Connection #", in: text).flatMap {
+                    text.starts(with: "Connection #\($0) to host ".utf8) ? .kept : nil
+                }
         case UInt8(ascii: "s"):
             number(after: "stream ", in: text).flatMap { text.starts(with: "stream \($0) closed".utf8) ? .closed : nil }
         case UInt8(ascii: "D"): text.starts(with: "Downgrades to HTTP/1.1".utf8) ? .downgraded : nil

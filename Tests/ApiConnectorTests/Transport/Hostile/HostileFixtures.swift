@@ -248,11 +248,12 @@ extension HostileFixture {
                 [.head([("content-length", "4")]), .data("hello")],
                 is: malformed
             ),
-            // Without the length, libcurl reports the reset as the end of the body (SECURITY.md).
+            // Without the length, libcurl reports the reset as the end of the body (SECURITY.md). libcurl 7.88 drops a
+            // response that it reads together with the reset (code 52). Otherwise, the length is not reached (code 18).
             .frames(
                 "HTTP/2: half a body of a known length, and a reset without an error",
                 [.head([("content-length", "10")]), .data("hello", isLast: false), .reset(1, code: 0)],
-                is: malformed
+                is: lost
             ),
             .frames(
                 "HTTP/2: a body shorter than its length",
