@@ -24,8 +24,9 @@ struct LinkFieldParser {
     static func invalidNext(in value: String, of url: URL) -> String? {
         var parser = LinkFieldParser(text: value[...].utf8)
         while true {
-            let rest = String(Substring(parser.text))
+            let unread = parser.text
             guard let (reference, parameters) = parser.nextLink() else {
+                let rest = String(Substring(unread))
                 let text = rest.lowercased().filter { !" \t\"".contains($0) }
                 return text.contains("rel=next") ? rest.withoutBlanks : nil
             }

@@ -7,8 +7,14 @@
 /// A transport with a connection limit has received the whole body before its last bytes are written, flushed and
 /// moved. If the next download started then, the number of open files would not be limited.
 final class FileHold: Sendable {
-    /// The closures that free the places; nil if the download needs no place.
-    private let places = Locked<[@Sendable () -> Void]?>(nil)
+    private struct State {
+        /// The closures that free the places; nil if the download needs no place.
+        var places: [@Sendable () -> Void]?
+        /// Counts the requests of the download.
+        var number = 0
+    }
+
+    private let state = Locked(State())
 
     /// Begins to keep places, and frees those of earlier requests.
     func begin() {
@@ -20,26 +26,34 @@ final class FileHold: Sendable {
         free(andKeep: nil)
     }
 
-    /// Frees the places of earlier requests, because another request of the same download needs one.
-    func renew() {
-        if places.withLock({ $0 != nil }) { begin() }
+    /// Frees the places of earlier requests, also of those that are still running, because another request of the same
+    /// download needs one.
+    ///
+    /// - Returns: The number of the request, for ``keepPlace(of:until:)``.
+    func renew() -> Int {
+        if state.withLock({ $0.places != nil }) { begin() }
+        return state.withLock { $0.number }
     }
 
-    /// Keeps a place until the file is closed.
+    /// Keeps the place of a request until the file is closed.
     ///
     /// - Parameter free: Frees the place.
     /// - Returns: False if the place should be freed now.
-    func keepPlace(until free: @escaping @Sendable () -> Void) -> Bool {
-        places.withLock { places in
-            places?.append(free)
-            return places != nil
+    func keepPlace(of number: Int, until free: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.places != nil, state.number == number else { return false }
+            state.places?.append(free)
+            return true
         }
     }
 
     private func free(andKeep next: [@Sendable () -> Void]?) {
-        let freed = places.withLock { places in
-            defer { places = next }
-            return places
+        let freed = state.withLock { state in
+            defer {
+                state.places = next
+                state.number += 1
+            }
+            return state.places
         }
         for free in freed ?? [] { free() }
     }

@@ -197,8 +197,13 @@ struct FileChunks: AsyncSequence {
     /// of the link.
     var byteCount: Int? {
         guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        // A process with a lease on the file may write to it before it gives the lease back.
+        if descriptor < 0, errno == EWOULDBLOCK { return nil }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var byte: UInt8 = 0
         // Files of /proc claim to be empty.
-        if status.st_size == 0, hasFirstByte { return nil }
+        if status.st_size == 0, read(descriptor, &byte, 1) > 0 { return nil }
         return Int(exactly: status.st_size)
     }
 
@@ -211,14 +216,6 @@ struct FileChunks: AsyncSequence {
     private var status: stat? {
         var status = stat()
         return file.isFileURL && stat(file.path(percentEncoded: false), &status) == 0 ? status : nil
-    }
-
-    private var hasFirstByte: Bool {
-        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        var byte: UInt8 = 0
-        return read(descriptor, &byte, 1) > 0
     }
 
     /// Throws an error if the file cannot be read.

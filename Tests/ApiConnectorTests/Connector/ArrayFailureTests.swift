@@ -107,4 +107,19 @@ struct ArrayFailureTests {
         let after = await read(DataEnvelope<CodedFailure>.self, "{\"data\":[1],\(large),\(Self.failure)}", at: "data")
         #expect(after.allSatisfy { $0.elements == [1] && $0.error == nil })
     }
+
+    /// A stream of JSON lines that stays open is not waited for.
+    @Test(arguments: [#"{"id":1}"#, "1", #"{"data":null}"#])
+    func aTextThatCannotBecomeAnErrorFailsAtOnce(_ text: String) async throws {
+        let feed = BodyFeed()
+        let api = CannedConnection<DataEnvelope<CodedFailure>>(
+            environment: Place(),
+            provider: TestConnector { _ in .feed(feed, headers: ["Content-Type": "application/json"]) }
+        )
+        let reader = Task {
+            await api.stream(of: Int.self, at: Enveloped(), as: .elements(at: "data")).readToTheEnd().error
+        }
+        try await feed.send(Data("\(text)\n".utf8))
+        #expect(await reader.value?.kind == .decodingFailed)
+    }
 }

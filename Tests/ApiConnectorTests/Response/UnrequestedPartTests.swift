@@ -11,7 +11,7 @@ struct UnrequestedPartTests {
     private static let detail =
         "the server answered 206 Partial Content, a part of the body, but the request has no Range field"
 
-    private static let ranges: [String?] = ["bytes 0-4/10000", "bytes 100-104/10000", "Bytes 0-4/*", nil]
+    private static let ranges: [String?] = ["bytes 0-4/10000", "bytes 100-104/10000", "Bytes 0-4/*"]
 
     private func part(_ range: String?) -> LoopbackResponse {
         var response = LoopbackResponse.json("12345", status: 206)
@@ -75,10 +75,22 @@ struct UnrequestedPartTests {
         #expect(try await api.data(at: Endpoint("/")) == Data("12345".utf8))
     }
 
-    /// Some backends describe a page of a list with a 206, for example `Content-Range: 0-24/3573458`.
-    @Test(arguments: Wire.allCases, ["0-4/10000", "items 0-4/10000"])
-    func isTheValueIfItsUnitIsNotBytes(_ wire: Wire, _ range: String) async throws {
+    /// A page of a list, for example `Content-Range: 0-24/3573458`, or a batch of which a part has failed.
+    @Test(arguments: Wire.allCases, ["0-4/10000", "items 0-4/10000", nil] as [String?])
+    func isTheValueIfItNamesNoRangeOfBytes(_ wire: Wire, _ range: String?) async throws {
         let web = try ScriptedWeb(over: wire) { _ in part(range) }
         #expect(try await web.connection().data(at: Endpoint("/")) == Data("12345".utf8))
+    }
+
+    @Test(arguments: Wire.allCases)
+    func severalRangesAreNotTheValue(_ wire: Wire) async throws {
+        let headers = [(name: "Content-Type", value: "multipart/byteranges; boundary=a")]
+        let web = try ScriptedWeb(over: wire) { _ in
+            LoopbackResponse(status: 206, headers: headers, body: Data("--a--".utf8))
+        }
+        let api = web.connection()
+        let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: Endpoint("/")) }
+        #expect(error.kind == .malformedResponse)
+        #expect(error.detail == Self.detail)
     }
 }

@@ -100,6 +100,11 @@ struct DownloadFile: Sendable {
         if isLocked { unlink(note) }
     }
 
+    /// Removes this file's record if the path leads to another file: a later run would append to that one.
+    func removeRecordOfOtherPart(_ own: DownloadRecord?) {
+        if isLocked, !isInPlace, let own, record == own { unlink(note) }
+    }
+
     /// Closes the file and releases its lock.
     func close() {
         // Unlocks explicitly, because a child process that is being started has a copy of the descriptor, which would

@@ -91,7 +91,10 @@ final class PartFile: Sendable {
     func release() {
         state.withLock { state in
             guard let file = state.file.take() else { return }
-            if !state.isMoved, !state.isKept || file.byteCount == 0 { file.remove() }
+            if !state.isMoved {
+                if !state.isKept || file.byteCount == 0 { file.remove() }
+                file.removeRecordOfOtherPart(state.record)
+            }
             file.close()
         }
         hold.end()

@@ -76,6 +76,9 @@ struct ArrayTexts: JSONTexts {
     private var beginning: Data?
     /// Why the body does not have the array; thrown if the whole body is not the backend's error.
     private var flaw: ApiConnectorError?
+    /// Finds the end of the beginning's first JSON text.
+    private var scanner = JSONScanner()
+    private var scannedCount = 0
     private var isEnding = false
 
     init(path: String, _ context: StreamContext) {
@@ -109,7 +112,7 @@ struct ArrayTexts: JSONTexts {
     }
 
     mutating func next() throws(ApiConnectorError) -> JSONText? {
-        if let flaw { return try failInPlaceOfArray(flaw, isComplete: isEnding) }
+        if let flaw { return try failInPlaceOfArray(flaw) }
         do throws(ApiConnectorError) {
             if let data = try splitter.next() {
                 beginning = nil
@@ -118,8 +121,7 @@ struct ArrayTexts: JSONTexts {
         } catch {
             guard error.kind == .decodingFailed else { throw error }
             flaw = error
-            // The body is often one chunk.
-            return try failInPlaceOfArray(error, isComplete: true)
+            return try failInPlaceOfArray(error)
         }
         if splitter.isOver, let around = splitter.finder.around, let failure = context.backendFailure(around) {
             throw failure
@@ -127,15 +129,19 @@ struct ArrayTexts: JSONTexts {
         return nil
     }
 
-    /// Throws the backend's error or the flaw; returns nil if the body is not complete.
-    private func failInPlaceOfArray(
-        _ flaw: ApiConnectorError,
-        isComplete: Bool
-    ) throws(ApiConnectorError) -> JSONText? {
+    /// Throws the backend's error or the flaw; returns nil while the body may still become an error.
+    private mutating func failInPlaceOfArray(_ flaw: ApiConnectorError) throws(ApiConnectorError) -> JSONText? {
         guard let beginning else { throw flaw }
-        if isComplete, let failure = context.backendFailure(beginning) { throw failure }
-        if isEnding { throw flaw }
-        return nil
+        guard isEnding || !isIncompleteObject(beginning) else { return nil }
+        throw context.backendFailure(beginning) ?? flaw
+    }
+
+    private mutating func isIncompleteObject(_ text: Data) -> Bool {
+        guard text.first(where: { !$0.isJSONSpace }) == UInt8(ascii: "{") else { return false }
+        let stop = text.withUnsafeBytes { scanner.scan($0, from: scannedCount) }
+        scannedCount = text.count
+        if case .running = stop { return true }
+        return false
     }
 }
 

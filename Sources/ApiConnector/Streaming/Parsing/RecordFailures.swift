@@ -21,6 +21,8 @@ struct RecordFailures: Sendable {
     /// The bounds limit the work for a record that the server has made to be slow.
     static let maximumByteCount = 64 * 1024
     private static let maximumMemberCount = 32
+    /// The largest product of members and bytes: each member is examined in its own copy of the record.
+    private static let maximumWork = 4 * maximumByteCount
 
     /// Returns nil if no record can be both an element and a failure.
     init?<Element: Decodable>(of type: Element.Type, _ context: StreamContext) {
@@ -55,7 +57,8 @@ struct RecordFailures: Sendable {
     /// The backend's own error; nil if the record is an element.
     func failure<Element: Decodable>(in text: Data, of type: Element.Type) -> ApiConnectorError? {
         guard mayInclude(text), text.count <= Self.maximumByteCount, let failure = context.backendFailure(text),
-            case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount
+            case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount,
+            members.count * text.count <= Self.maximumWork
         else { return nil }
         let (asElement, asFailure) = (
             members.content(decodedBy: element(type)), members.content(decodedBy: failureText)

@@ -50,12 +50,10 @@ extension ApiResponse {
     /// A 206 is only allowed after a `Range` field (RFC 9110, section 15.3.7). The caller would take the part for the
     /// whole body.
     ///
-    /// A `Content-Range` in another unit than bytes is accepted: some backends describe a page of a list with it, and
-    /// the body of such a page is complete.
+    /// A 206 that names no range of bytes is accepted, because its body is complete: some backends answer with a page of
+    /// a list, or after a part of a batch has failed.
     func checkNotUnrequestedPart() throws(ApiConnectorError) {
-        guard status == 206, !request.headers.contains(.range),
-            headers[.contentRange]?.lowercased().hasPrefix("bytes") != false
-        else { return }
+        guard status == 206, !request.headers.contains(.range), namesRangeOfBytes else { return }
         let detail = "the server answered \(status), a part of the body, but the request has no Range field"
         throw ApiConnectorError(
             .malformedResponse,
@@ -64,6 +62,12 @@ extension ApiResponse {
             response: self,
             body: body.collected ?? Data()
         )
+    }
+
+    /// Each part of bytes has one of the two (RFC 9110, section 15.3.7).
+    private var namesRangeOfBytes: Bool {
+        headers[.contentRange]?.lowercased().hasPrefix("bytes") == true
+            || headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") == true
     }
 
     /// The length of a complete file, if the head has it.

@@ -9,8 +9,8 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// The maximum number of connections; nil, no limit, by default.
     ///
     /// Further requests wait in order. An open stream over HTTP/1.1 occupies a connection. A download counts as running
-    /// until its file is closed, so the limit also applies to the number of open files. A file to upload is opened when
-    /// its request no longer waits.
+    /// until its file is closed, so the limit also applies to the number of open files. A loop over a download must not
+    /// wait for a call that waits for its place. A file to upload is opened when its request no longer waits.
     public var maximumConnectionCount: Int?
 
     /// The maximum number of connections to one host; nil, no limit, by default.

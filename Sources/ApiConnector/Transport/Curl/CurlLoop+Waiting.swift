@@ -10,7 +10,7 @@ extension CurlLoop {
     /// Whether a transfer may start now; otherwise it waits.
     func admit(_ transfer: CurlTransfer) -> Bool {
         guard line.isLimited else { return true }
-        transfer.request.values.fileHold?.renew()
+        transfer.fileHoldNumber = transfer.request.values.fileHold?.renew()
         let lane = lane(of: transfer)
         guard line.enter(transfer, lane) else { return false }
         transfer.lane = lane
@@ -23,8 +23,8 @@ extension CurlLoop {
     func leaveLine(_ transfer: CurlTransfer) {
         guard let lane = transfer.lane else { return }
         transfer.lane = nil
-        if !transfer.isOver, let hold = transfer.fileHold,
-            hold.keepPlace(until: { [mailbox] in mailbox.post(.leave(lane)) })
+        if !transfer.isOver, let hold = transfer.fileHold, let number = transfer.fileHoldNumber,
+            hold.keepPlace(of: number, until: { [mailbox] in mailbox.post(.leave(lane)) })
         {
             return
         }

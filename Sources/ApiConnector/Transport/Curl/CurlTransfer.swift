@@ -6,8 +6,8 @@
 
 /// One request over libcurl: its state, and the tasks that wait for it.
 ///
-/// Unchecked, because C code has pointers to its contents. `block` never changes. `handle`, `lane` and `fileHold` are
-/// only used by the thread that has the loop's turn. Everything else is constant or protected by the lock, which is
+/// Unchecked, because C code has pointers to its contents. `block` never changes. `handle`, `lane`, `fileHold` and
+/// `fileHoldNumber` are only used by the thread that has the loop's turn. Everything else is constant or protected by the lock, which is
 /// never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
@@ -40,6 +40,8 @@ final class CurlTransfer: @unchecked Sendable {
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
     /// The hold of the file that the response's body fills; nil before its head, and for any other response.
     var fileHold: FileHold?
+    /// The number of the request among those of its download; nil for any other request, and without a limit.
+    var fileHoldNumber: Int?
 
     private let mailbox: CurlMailbox
     private let guarded: Locked<Guarded>
@@ -113,7 +115,7 @@ extension CurlTransfer {
             continuation.resume(returning: .failure(stopped))
         } else {
             // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values. The
-            // source is not read before the transfer has a connection.
+            // source is not read while the transfer waits for its place.
             _ = upload?.start()
             mailbox.start(self)
         }

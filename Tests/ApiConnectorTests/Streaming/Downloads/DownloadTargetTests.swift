@@ -88,6 +88,26 @@ struct DownloadTargetTests {
         #expect(host.folder.data(".export.bin.part") == (isRemoved ? nil : other))
     }
 
+    /// A later run would append to the other part.
+    @Test func theRecordDoesNotStayNextToAnotherPart() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }, { version.answer($0) }])
+        let part = host.folder.file(".export.bin.part")
+        let calls = FileCalls { descriptor, bytes, offset in
+            if offset == 0 {
+                unlink(part.path(percentEncoded: false))
+                try? Data("another's".utf8).write(to: part)
+            }
+            return FileCalls.system.write(descriptor, bytes, offset)
+        }
+        let error = await host.failure(of: host.stream(calls: calls))
+        #expect(error?.kind == .other)
+        #expect(host.folder.names == [".export.bin.part"])
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "whole"])
+    }
+
     @Test func aRecordIsNotWrittenNextToAnotherPart() throws {
         let folder = try TemporaryFolder()
         let part = try PartFile(of: folder.file("a"), from: "http://api.example.com/a")

@@ -144,6 +144,41 @@ struct WaitingDownloadTests {
         #expect(server.requests.count == 6)
     }
 
+    /// The second request waits before the body of the first response has arrived.
+    @Test func aDownloadWhoseWrapperKeepsAnEarlierResponseEnds() async throws {
+        let gate = Gate("the second request waits")
+        let server = try LoopbackServer { connection in
+            while try connection.readRequest() != nil {
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+                try connection.wait(for: gate)
+                try connection.send("bytes")
+            }
+        }
+        var configuration = CurlConfiguration.patient
+        configuration.maximumConnectionCount = 1
+        let provider = CurlProvider(configuration: configuration)
+        let api = NetworkConnector<AnyProvider, Endpoint<ApiPath>>(
+            environment: Place(host: LoopbackServer.host, port: server.port),
+            provider: AnyProvider(KeepingTheFirst(wrapped: provider)),
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+        let download = Task { try await api.download(at: Endpoint("/"), to: folder.file("a")).file() }
+        try await provider.isAwaited(by: 1)
+        gate.open()
+        #expect(try await download.value.byteCount == 5)
+        #expect(server.requests.count == 2)
+    }
+
+    private struct KeepingTheFirst: DataRequestType {
+        let wrapped: CurlProvider
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            let first = try await wrapped.response(for: request)
+            let second = try await wrapped.response(for: request)
+            return withExtendedLifetime(first) { second }
+        }
+    }
+
     private struct SendingTwice: DataRequestType {
         let wrapped: CurlProvider
 
