@@ -30,15 +30,20 @@ extension Redactor {
         }
     }
 
-    /// Whether a header field has a secret: by its name, or by the form of its value, such as `Bearer …`.
+    /// Whether a header field is a credential: by its name, or by the form of its value, such as `Bearer …` or a URL with
+    /// a secret.
     ///
-    /// Redirects, caches and texts agree on it. The values of common fields such as `Accept` are not examined.
+    /// Redirects and caches agree on it.
     func isSecret(_ field: HTTPHeaders.Field) -> Bool {
-        if isSecret(header: field.name) { return true }
-        guard SecretScanner.mayHoldSecrets(field.value.utf8), !SecretNames.isCommon(header: field.name.rawValue) else {
-            return false
-        }
-        return redact(field.value, ofHeader: field.name) != field.value
+        isSecret(header: field.name) || CredentialForm.fits(field.value) || isURLWithSecret(field.value)
+    }
+
+    private func isURLWithSecret(_ value: String) -> Bool {
+        guard value.utf8.starts(with: "http".utf8), value.contains(where: { $0 == "?" || $0 == "@" }),
+            let url = URL(string: value), url.scheme != nil
+        else { return false }
+        return url.user(percentEncoded: true) != nil
+            || (url.query(percentEncoded: true) ?? "").split(separator: "&").contains { isSecret(encodedItem: $0) }
     }
 
     /// Keeps only a known scheme, as in `Bearer REDACTED`; an unknown first word may be the secret itself.
@@ -55,7 +60,7 @@ extension Redactor {
         return isKnown ? scheme.utf8.count + 1 : 0
     }
 
-    private static let schemes: Set<String> = [
+    static let schemes: Set<String> = [
         "apikey", "aws4-hmac-sha256", "basic", "bearer", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate",
         "ntlm", "oauth", "scram-sha-1", "scram-sha-256", "sharedkey", "token", "vapid",
     ]

@@ -10,19 +10,24 @@ extension SecretNames {
     /// Credential fields whose names have no word that tells.
     private static let wordlessHeaders: Set<String> = [
         "cst",  // IG
+        "jenkinscrumb",  // Jenkins
         "xamznoidcdata",  // AWS load balancers
+        "xcred", "xcsrf", "xsso", "xxsrf",
         "xfirebaseappcheck",  // Firebase
         "xhaaccess",  // Home Assistant
         "xhoneycombteam",  // Honeycomb
         "xjfrogartapi",  // Artifactory
         "xmsclientprincipal",  // Azure App Service
         "xovhapplication", "xovhconsumer",  // OVHcloud
+        "xowacanary",  // Outlook
+        "xwpnonce",  // WordPress
         "xwsse",  // WS-Security
     ]
 
     /// Fields whose names have such a word, and that have no credential: a challenge, the signature of a body, which is
     /// useless for another body, and the name of a user, which an authenticating proxy adds.
     static let harmlessHeaders: Set<String> = [
+        "acceptsignature",  // RFC 9421
         "contentsignature", "xcontentsignature",  // Mozilla
         "proxyauthenticate", "wwwauthenticate",
         "xauthrequestemail", "xauthrequestgroups", "xauthrequestpreferredusername", "xauthrequestuser",  // OAuth2 Proxy
@@ -48,7 +53,8 @@ extension SecretNames {
         return lastHeaderWords.contains(last)
             || lastHeaderWordEndings.contains { last.hasSuffix($0) } && !ordinaryWords.contains(last)
             || words.contains { word in
-                headerWords.contains(word) || headerWordEndings.contains { word.hasSuffix($0) } || isGlued(word)
+                headerWords.contains(word) || isGlued(word)
+                    || headerWordEndings.contains { word.hasSuffix($0) } && !ordinaryWords.contains(word)
             }
     }
 
@@ -91,10 +97,13 @@ extension SecretNames {
         "cookie", "data", "hash", "header", "info", "string", "ticket", "user", "value",
     ]
 
-    /// Secret at the end of the last word of a name: `X-DoorPin`, but not one of ``ordinaryWords``.
+    /// Secret at the end of the last word of a name: `X-DoorPin`.
     private static let lastHeaderWordEndings = ["cookie", "pass", "pin", "pw", "sig"]
+
+    /// Words with one of these endings that have nothing to do with credentials.
     private static let ordinaryWords: Set<String> = [
-        "bypass", "compass", "dropin", "encompass", "overpass", "spin", "trespass", "underpass",
+        "bypass", "compass", "dropin", "encompass", "obsession", "overpass", "possession", "profession", "spin",
+        "trespass", "underpass",
     ]
 
     /// Secret as the last word of a name.
@@ -103,16 +112,17 @@ extension SecretNames {
     /// Last words of fields about a credential, which do not have the credential: `X-Token-Type`, `X-OAuth-Scopes`.
     private static let descriptions: Set<String> = [
         "affinity", "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration",
-        "expiry", "format", "id", "input", "length", "level", "limit", "method", "mode", "name", "policy", "provider",
+        "expiry", "format", "id", "input", "language", "length", "level", "limit", "locale", "method", "mode", "name",
+        "policy", "provider",
         "realm", "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
-        "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url", "used", "version",
+        "start", "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url", "used", "version",
     ]
 
     /// Kinds of keys that are not credentials: `Idempotency-Key`, `X-PartitionKey`.
     private static let harmlessKeys: Set<String> = [
-        "cache", "dedup", "deduplication", "event", "file", "foreign", "group", "hash", "idempotence", "idempotency",
-        "idempotent",
-        "issue", "lock", "message", "object", "partition", "primary", "public", "range", "routing", "row", "sequence",
+        "batch", "cache", "dedup", "dedupe", "deduplication", "event", "file", "foreign", "group", "hash",
+        "idempotence", "idempotency", "idempotent", "issue", "kafka", "lock", "message", "object", "parent",
+        "partition", "primary", "pub", "public", "range", "record", "replay", "retry", "routing", "row", "sequence",
         "shard", "sort", "surrogate", "trace", "translation", "vary", "websocket",
     ]
 

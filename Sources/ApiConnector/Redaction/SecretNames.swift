@@ -30,9 +30,6 @@ struct SecretNames: Sendable, Hashable {
         names.contains(Self.normalized(name)) || name.utf8.contains(UInt8(ascii: "-")) && contains(name)
     }
 
-    /// Whether a header field is one of most requests, whose value needs no rules.
-    static func isCommon(header name: String) -> Bool { harmless.contains(normalized(name)) }
-
     private static func anyPart(of name: String, _ matches: (String) -> Bool) -> Bool {
         if matches(name) { return true }
         // Most names have one part.
@@ -144,7 +141,18 @@ extension SecretNames {
     ///
     /// `key` is an API key in a URL, but also half of a key-value pair in JSON. `code` is a credential in a URL or a
     /// form (RFC 6749, section 4.1.2), but an error number in JSON. So both are secret here, and not in JSON.
-    static let queryItems = SecretNames(common.union(["authcode", "code", "key", "oobcode", "ticket"]))
+    static let queryItems = SecretNames(
+        common.union([
+            "appid",  // OpenWeather
+            "appkey", "applicationkey", "authcode", "clientkey", "code", "consumerkey",
+            "crtfckey",  // DART
+            "developerkey", "dsn",
+            "hdnea", "hdnts",  // Akamai
+            "invitecode", "key", "licence", "license", "oauthverifier", "oobcode", "serverkey", "servicekey", "ticket",
+            "userkey",
+            "wskey",  // Europeana
+        ])
+    )
 
     /// JSON and XML.
     static let bodyFields = SecretNames(common)

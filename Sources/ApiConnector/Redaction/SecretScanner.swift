@@ -26,6 +26,8 @@ struct SecretScanner {
 
     /// The index of the current unit.
     var index = 0
+    /// The longest range that ``replaceElsewhere(_:from:)`` has replaced.
+    private var elsewhere = 0..<0
     /// The last `"name": "…"`, if it announced a secret, so that the next `"value": …` is secret.
     var announcement: Announcement?
     /// The secret keys whose ends the scan has not reached yet.
@@ -115,10 +117,14 @@ struct SecretScanner {
     }
 
     /// Replaces a value that the scan has passed, or has not reached yet, and continues where it was.
+    ///
+    /// Many values may begin within one that ends with the text. These are not scanned again, so the time is linear.
     mutating func replaceElsewhere(_ replace: (inout SecretScanner) -> Void, from start: Int) {
+        guard !elsewhere.contains(start) else { return }
         let (old, oldPending) = (index, pendingValue)
         index = start
         replace(&self)
+        if index - start > elsewhere.count { elsewhere = start..<index }
         (index, pendingValue) = (old, oldPending)
     }
 

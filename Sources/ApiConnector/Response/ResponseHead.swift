@@ -31,8 +31,8 @@ public struct ResponseHead: Sendable, Hashable {
 }
 
 extension ResponseHead: CustomStringConvertible, CustomReflectable {
-    /// The status and the URL, with secrets replaced.
-    public var description: String { "\(status) from \(Redactor.standard.redact(url))" }
+    /// The status and the URL without its query, because a head does not know the names of its request's secrets.
+    public var description: String { "\(status) from \(Redactor.standard.redact(url.withoutQueryAndUser))" }
 
     /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

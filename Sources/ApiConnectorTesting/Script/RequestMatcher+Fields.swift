@@ -42,7 +42,7 @@ extension RequestMatcher {
 
     /// Matches a request with a header field of this name and value.
     public static func header(_ name: HTTPHeaders.Name, _ value: String) -> RequestMatcher {
-        let isSecret = Redactor.standard.isSecret(header: name)
+        let isSecret = Redactor.standard.redact(value, ofHeader: name) != value
         let form = MatcherForm.header(name.rawValue, value)
         return RequestMatcher(".header(\(code(name.rawValue)), \(code(value, isSecret)))", form) { sent in
             let values = sent.headers.values(name)

@@ -44,7 +44,7 @@ public import ApiConnector
 ///
 /// If the shared state has lost the session, this process refreshes the session that it used last. Another process may
 /// already have refreshed it. If the server refuses it with a status from 400 to 499, this process forgets it. The same
-/// applies if the shared state has an older session again that this process has seen replaced.
+/// applies if the shared state has an older session again, and this process has seen that session replaced.
 ///
 /// After a failure of the shared state, refreshes do not use it for 1 second. This time doubles with each further
 /// failure, up to 30 seconds. Meanwhile refreshes fail at once, or go ahead without the shared state; see
@@ -324,7 +324,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 if let data, data == stored.data { return await use(session, in: stored, after: record) }
                 if stored.version != record.version {
                     // If the store has lost its last writes or all data, no other process has stored a session.
-                    let isEmpty = stored.data == nil && stored.version < record.version
+                    let isEmpty = stored.data == nil && stored.version == 0
                     guard isEmpty || view.withLock({ $0.isReplaced(stored) }) else { break }
                     record = stored
                 }

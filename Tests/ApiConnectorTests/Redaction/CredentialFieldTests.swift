@@ -144,6 +144,7 @@ struct CredentialFieldTests {
     @Test(arguments: [
         "access_token2", "access_token_v2", "accessTokenV2", "Token1", "token_1", "sig2", "pass1", "auth2", "cvv2",
         "userpwd", "userPwd", "userPass", "userPin", "sessionid", "accesstoken", "authcode", "key2", "pw", "dbCreds",
+        "app_key", "appid", "application_key", "user_key", "serviceKey", "wskey", "consumer_key", "license",
     ])
     func aQueryItemIsSecretInEachCase(_ name: String) throws {
         for name in [name, name.lowercased(), name.uppercased()] {

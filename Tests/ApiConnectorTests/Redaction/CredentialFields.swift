@@ -102,7 +102,8 @@ enum CredentialFields {
                 "X-AccessToken", "X-UserSession", "X-SessionData", "X-DoorPin", "X-LoginPass", "X-SmsOtp",
             ]
         ),
-        ("short words", ["X-Pw", "X-Creds", "X-Authenticate"]),
+        ("short words", ["X-Pw", "X-Creds", "X-Authenticate", "X-Cred", "X-SSO"]),
+        ("CSRF", ["X-CSRF", "X-XSRF", "Jenkins-Crumb", "X-WP-Nonce", "X-OWA-Canary"]),
         // Names that are a credential for some services and a plain name for others.
         ("several services", ["X-License", "X-Tenant-Key", "X-Project-Key", "X-Store-Key"]),
     ]
@@ -127,5 +128,7 @@ enum CredentialFields {
         "X-Error-Code", "X-Country-Code", "X-Status-Code", "X-Promo-Code", "X-Client-Certificate-Count",
         "X-Tokenizer", "X-Keyboard", "X-Monkey", "X-Turkey", "X-Author2", "X-Authors", "X-TokenType", "X-Token-Count2",
         "X-Bypass", "X-Spin", "X-Barcode", "X-Version-2", "X-Status-Code-2", "X-StatusId", "X-News-Id", "X-Page2",
+        "Accept-Signature", "X-Dedupe-Key", "X-Retry-Key", "X-Batch-Key", "X-Kafka-Key", "X-Possession", "X-Obsession",
+        "X-Session-Language", "X-Session-Start",
     ]
 }

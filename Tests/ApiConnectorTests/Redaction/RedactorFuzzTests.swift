@@ -95,7 +95,7 @@ struct RedactorFuzzTests {
             "token={", "Basic auth ", "Basic a=\"", " ", "*", "\n", "\"name\":\"pin\"\n\n", "\"pin\":",
             "\"pin\":\"pin\" ", "Bearer \"pin\":\"a", "pin=b: \"c\":",
             "<pin a=\"pin\":", "&quot;", "@", "a ",
-            "//a:b@", "\\u0022",
+            "//a:b@", "\\u0022", "\"access\":[,\"refresh\":[,", "{\\\"value\\\":x!,\\\"name\\\":\\\"pin\\\"},",
         ]
     )
     func isLinear(piece: String) {

@@ -107,6 +107,12 @@ struct TokenResponseTests {
         #expect(bodies.count == 2)
     }
 
+    @Test func theRegistrationOfAClientIsNotAGrant() async {
+        let body = RequestBody.data(Data(#"{"grant_types":["a"],"grantTypes":["b"]}"#.utf8), mediaType: .json)
+        let text = await failure(of: Odd.self, #"{"a":"tea-one","b":"tea-two"}"#, body)
+        #expect(text.contains("tea-one"), "\(text)")
+    }
+
     @Test func aRefusedGrantShowsItsReason() async throws {
         let body = #"{"error":"invalid_grant","error_description":"The refresh token is too old","jti":"hush-one"}"#
         let api = NetworkConnector<_, Endpoint<ApiPath>>(

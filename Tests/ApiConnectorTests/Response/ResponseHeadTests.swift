@@ -16,7 +16,7 @@ struct ResponseHeadTests {
     @Test func printsWithoutSecrets() throws {
         let url = try #require(URL(string: "http://ada:hush@h/a?api_key=hush&page=2"))
         let head = ResponseHead(status: 200, headers: ["X-Api-Key": "hush"], url: url)
-        #expect("\(head)".hasSuffix(" from http://REDACTED@h/a?api_key=REDACTED&page=2"))
+        #expect("\(head)".hasSuffix(" from http://h/a"))
         let response = DecodedResponse(value: 1, head: head)
         for text in texts(head) + texts(response) + texts([head]) {
             #expect(!text.contains("hush"), "\(text)")

@@ -14,6 +14,10 @@ final class ArchiveEntry: Sendable {
         /// The body's beginning; nil for a streamed body.
         var body: Data?
         var byteCount: Int?
+        /// The secret values of a multipart form; nil for any other body.
+        var secretsOfForm: SecretValues?
+        /// Whether the response has tokens.
+        var asksForTokens = false
         /// The body's own media type, for a request without a `Content-Type` field.
         var mediaType: MediaType?
         var head: ResponseHead?
@@ -41,6 +45,8 @@ final class ArchiveEntry: Sendable {
         keptByteCount = bodyByteCount + Redactor.marginByteCount
         var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
         snapshot.mediaType = request.body.mediaType
+        snapshot.asksForTokens = request.asksForTokens
+        if !request.body.parts.isEmpty { snapshot.secretsOfForm = request.secretValues(known: .standard) }
         if request.body.source == nil, let data = try? request.body.data() {
             snapshot.byteCount = data.count
             // Copied, because a slice would keep all of the data in memory.

@@ -110,7 +110,10 @@ public struct ArchivedExchange: Sendable {
     private var fullRedactor: Redactor {
         var request = snapshot.request
         if let body = snapshot.body { request.body = .data(body) }
-        return request.redactor(from: redactor)
+        var full = request.redactor(from: redactor)
+        if snapshot.asksForTokens { full.expectTokens() }
+        full.values = .joining(full.values, snapshot.secretsOfForm)
+        return full
     }
 
     private func body(_ bytes: Data, of byteCount: Int?, _ mediaType: MediaType?, isWhole: Bool) -> Body {

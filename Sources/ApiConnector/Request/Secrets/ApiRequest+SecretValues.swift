@@ -14,14 +14,22 @@ extension ApiRequest {
     /// has a `grant_type` (RFC 6749).
     var asksForTokens: Bool {
         if isCredentialRefresh || values.credentialRefreshes.wasMarked { return true }
-        let names = ["grant_type", "grantType"]
-        let query = url.query(percentEncoded: true) ?? ""
-        if names.contains(where: { query.contains($0) }) || body.parts.contains(where: { names.contains($0.name) }) {
+        let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").map { $0.prefix { $0 != "=" } }
+        if items.contains(where: { Self.grantNames.contains(String($0)) })
+            || body.parts.contains(where: { Self.grantNames.contains($0.name) })
+        {
             return true
         }
         guard let data = body.searchableData else { return false }
-        return names.contains { data.range(of: Data($0.utf8)) != nil }
+        return Self.grantNames.contains { name in
+            // `grant_types` is a field of a client's registration.
+            data.ranges(of: Data(name.utf8)).contains { range in
+                range.upperBound < data.endIndex && !ByteSet.alphanumerics.contains(data[range.upperBound])
+            }
+        }
     }
+
+    private static let grantNames = ["grant_type", "grantType"]
 
     /// The secret values in the request, recognized by their names or their forms.
     ///

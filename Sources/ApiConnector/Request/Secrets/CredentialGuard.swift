@@ -91,22 +91,23 @@ extension HTTPHeaders {
 extension Redactor {
     /// Whether a query item, as written in the URL, has a secret name, or a value in the form of a credential.
     func isSecret(encodedItem item: Substring) -> Bool {
-        let encoded = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
-        var name = String(encoded)
-        if encoded.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) {
-            let spaced = encoded.replacing("+", with: " ")
-            name = spaced.removingPercentEncoding ?? String(spaced)
+        let name = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
+        let value = Substring(item.utf8.dropFirst(name.utf8.count + 1))
+        return isSecret(queryItem: Self.decoded(name)) || CredentialForm.fits(Self.decoded(value))
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
+            return String(text)
         }
-        if isSecret(queryItem: name) { return true }
-        let value = item.utf8.dropFirst(encoded.utf8.count + 1)
-        guard value.contains(UInt8(ascii: "+")) || SecretScanner.mayHoldSecrets(value) else { return false }
-        return redact(Array(item.utf8), in: .form) != nil
+        let spaced = text.replacing("+", with: " ")
+        return spaced.removingPercentEncoding ?? String(spaced)
     }
 }
 
 extension URL {
     /// Scheme, host, port and path.
-    fileprivate var withoutQueryAndUser: URL {
+    var withoutQueryAndUser: URL {
         var parts = URLComponents()
         parts.scheme = scheme
         parts.host = host()

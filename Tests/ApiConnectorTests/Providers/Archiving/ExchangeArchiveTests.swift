@@ -32,6 +32,20 @@ struct ExchangeArchiveTests {
         for try await _ in response.body {}
     }
 
+    // MARK: - Secrets
+
+    /// The archive keeps no multipart form, and no mark of a refresh.
+    @Test func knowsTheSecretsOfAMultipartFormAndOfAGrant() async throws {
+        let archive = ExchangeArchive()
+        let form = RequestBody.multipart([.text("hush4you!", name: "password")])
+        try await send(request(body: form), in: archive, .data(Data(#"{"message":"hush4you! is wrong"}"#.utf8)))
+        let grant = RequestBody.multipart([.text("refresh_token", name: "grant_type")])
+        try await send(request(body: grant), in: archive, .data(Data(#"{"renew":"hush-opaque"}"#.utf8)))
+        let har = String(decoding: try archive.har(), as: UTF8.self)
+        #expect(har.contains("is wrong") && har.contains("renew"))
+        #expect(!har.contains("hush"), "\(har)")
+    }
+
     // MARK: - Bounds
 
     @Test func theOldestIsForgotten() async throws {
