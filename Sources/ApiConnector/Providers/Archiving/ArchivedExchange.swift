@@ -104,7 +104,7 @@ public struct ArchivedExchange: Sendable {
         if let body, !body.bytes.isEmpty {
             request.body = .data(body.bytes, mediaType: body.mediaType ?? .octetStream)
         }
-        return request.curlCommand(redacting: redactor)
+        return request.curlCommand(redacting: fullRedactor)
     }
 
     private var fullRedactor: Redactor {

@@ -34,12 +34,25 @@ extension CurlHandle {
             if transfer.upload != nil { turns.pause(transfer) }
             // RFC 9112, section 6.3: bytes after such a body may be an attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+            forbidReuseWithoutBody(of: transfer)
             guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
         case .refused(let reason):
             transfer.refuse(.malformedResponse, reason)
             return Self.abort
         }
         return line.count
+    }
+
+    /// Closes the connection of a response over HTTP/1 that came before the first byte of the request's body.
+    ///
+    /// While libcurl waits for `100 Continue`, the server may answer and then read the announced body (RFC 9110, section
+    /// 10.1.1). libcurl sends no body after the answer, but keeps the connection. The server would take the next request
+    /// for the body.
+    private func forbidReuseWithoutBody(of transfer: CurlTransfer) {
+        let byteCount = transfer.inlineBody?.count ?? transfer.upload.map { $0.byteCount ?? 1 } ?? 0
+        guard byteCount > 0, head.bytes.starts(with: "HTTP/1".utf8), easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0 == 0
+        else { return }
+        easy.set(CCURLOPT_FORBID_REUSE, 1)
     }
 
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {

@@ -46,6 +46,15 @@ struct ExchangeArchiveTests {
         #expect(!har.contains("hush"), "\(har)")
     }
 
+    @Test func aSecretOfTheBodyIsNotInTheURLOfTheCommand() async throws {
+        let archive = ExchangeArchive()
+        let body = RequestBody.data(Data(#"{"password":"hush4you-long"}"#.utf8), mediaType: .json)
+        try await send(request("/confirm/hush4you-long", body: body), in: archive, .status(204))
+        let exchange = try #require(archive.exchanges.first)
+        #expect(!exchange.url.contains("hush"))
+        #expect(!exchange.curlCommand.contains("hush"), "\(exchange.curlCommand)")
+    }
+
     // MARK: - Bounds
 
     @Test func theOldestIsForgotten() async throws {

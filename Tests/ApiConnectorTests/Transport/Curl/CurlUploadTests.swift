@@ -74,6 +74,39 @@ struct CurlUploadTests {
         #expect(seen.body == Data([1]))
     }
 
+    /// A server that answers in place of `100 Continue` may then read the announced body (RFC 9110, section 10.1.1).
+    @Test(arguments: [200, 204], [true, false])
+    func noRequestTakesThePlaceOfABodyThatWasNotSent(_ status: Int, isSource: Bool) async throws {
+        let isMixed = Gate("a request in place of the body")
+        let server = try LoopbackServer { connection in
+            while let request = try connection.readHead() {
+                if request.header("Expect") == nil {
+                    _ = try connection.readBody(of: request)
+                    try connection.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+                } else {
+                    let length = status == 204 ? "" : "Content-Length: 0\r\n"
+                    try connection.send("HTTP/1.1 \(status) Early\r\n\(length)\r\n")
+                    _ = try connection.readBody(of: request)
+                    isMixed.open()
+                    return
+                }
+            }
+        }
+        let data = Data(count: 10)
+        let source = RequestBody.stream(byteCount: 10) {
+            AsyncStream { continuation in
+                continuation.yield(data)
+                continuation.finish()
+            }
+        }
+        var request = ApiRequest(url: server.url(), method: .put, body: isSource ? source : .data(data))
+        request.headers["Expect"] = "100-continue"
+        let provider = CurlProvider(configuration: .patient)
+        #expect(try await provider.response(for: request).status.rawValue == status)
+        #expect(try await provider.response(for: ApiRequest(url: server.url())).status == 201)
+        #expect(!isMixed.isOpen)
+    }
+
     /// The server has the first chunk before the source has the second.
     @Test func pausesWhileTheSourceIsIdle() async throws {
         let arrived = Gate("first chunk")
