@@ -113,9 +113,9 @@ extension SecretNames {
     private static let descriptions: Set<String> = [
         "affinity", "algo", "algorithm", "binding", "count", "date", "enabled", "error", "expires", "expiration",
         "expiry", "format", "id", "input", "language", "length", "level", "limit", "locale", "method", "mode", "name",
-        "policy", "provider",
-        "realm", "remaining", "required", "reset", "result", "results", "scheme", "scope", "scopes", "size", "status",
-        "start", "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url", "used", "version",
+        "policy", "provider", "realm", "remaining", "required", "reset", "result", "results", "scheme", "scope",
+        "scopes", "size", "start", "status", "supported", "time", "timeout", "timestamp", "ttl", "type", "uri", "url",
+        "used", "version",
     ]
 
     /// Kinds of keys that are not credentials: `Idempotency-Key`, `X-PartitionKey`.

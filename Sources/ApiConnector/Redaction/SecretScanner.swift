@@ -143,7 +143,7 @@ extension SecretScanner {
     }
 
     /// Whether the text can contain secrets.
-    static func mayHoldSecrets(_ bytes: some Collection<UInt8>) -> Bool {
+    static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
         bytes.contains(where: telltales.contains) || bytes.count >= minimumTokenCount
     }
 

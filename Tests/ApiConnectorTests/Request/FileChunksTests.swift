@@ -31,21 +31,27 @@ struct FileChunksTests {
     }
 
     #if os(Linux)
-    /// The system would hold the thread that opens the file until the lease ends.
-    @Test func aFileWithALeaseIsReadWhenTheLeaseEnds() async throws {
+    /// A leased file, and a task that waits to read it.
+    private func waitForALease() async throws -> (lease: FileLease, reading: Task<Data, any Error>) {
         let lease = try FileLease(on: try folder.write(Data("leased".utf8), to: "leased"))
         let body = RequestBody.file(lease.file)
         let reading = Task { try await body.collect(upTo: 100) }
         await eventually { lease.isBreaking }
+        return (lease, reading)
+    }
+
+    /// The system would hold the thread that opens the file until the lease ends.
+    @Test func aFileWithALeaseIsReadWhenTheLeaseEnds() async throws {
+        let (lease, reading) = try await waitForALease()
+        // The process with the lease may still write to the file.
+        #expect(FileChunks(file: lease.file).byteCount == nil)
         lease.end()
+        #expect(FileChunks(file: lease.file).byteCount == 6)
         #expect(try await reading.value == Data("leased".utf8))
     }
 
     @Test func aCanceledCallDoesNotWaitForALease() async throws {
-        let lease = try FileLease(on: try folder.write(Data("leased".utf8), to: "leased"))
-        let body = RequestBody.file(lease.file)
-        let reading = Task { try await body.collect(upTo: 100) }
-        await eventually { lease.isBreaking }
+        let (lease, reading) = try await waitForALease()
         reading.cancel()
         let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
         #expect(error?.kind == .cancelled)

@@ -69,10 +69,7 @@ final class CredentialGuard: Sendable {
 
     /// The decoded name and value, because a wrapper may encode an existing item differently.
     private static func decoded(_ item: Substring) -> [String] {
-        item.split(separator: "=", maxSplits: 1).map { part in
-            let text = part.replacing("+", with: " ")
-            return text.removingPercentEncoding ?? String(text)
-        }
+        item.split(separator: "=", maxSplits: 1).map(\.formDecoded)
     }
 
     private static func userInfo(of url: URL) -> [String?] {
@@ -93,14 +90,15 @@ extension Redactor {
     func isSecret(encodedItem item: Substring) -> Bool {
         let name = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
         let value = Substring(item.utf8.dropFirst(name.utf8.count + 1))
-        return isSecret(queryItem: Self.decoded(name)) || CredentialForm.fits(Self.decoded(value))
+        return isSecret(queryItem: name.formDecoded) || CredentialForm.fits(value.formDecoded)
     }
+}
 
-    private static func decoded(_ text: Substring) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
-            return String(text)
-        }
-        let spaced = text.replacing("+", with: " ")
+extension Substring {
+    /// A name or a value of a query, decoded; a plus sign means a space.
+    fileprivate var formDecoded: String {
+        guard utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else { return String(self) }
+        let spaced = replacing("+", with: " ")
         return spaced.removingPercentEncoding ?? String(spaced)
     }
 }

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import Testing
 
 extension ScriptedWeb {
     /// Answers `/STATUS?LOCATION` by a redirect there, `/STATUS` by one without a location, all else with "there".
@@ -25,6 +26,31 @@ extension ScriptedWeb {
         let encoded = location.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         guard let url = URL(string: "\(origin)/\(status)?\(encoded)") else { throw URLError(.badURL) }
         return url
+    }
+
+    /// The values of the fields that go to the own origin and, after a redirect, to another one.
+    ///
+    /// The fields are set in three ways: by the call, by the connection, and by a wrapper on each hop.
+    static func valuesAcrossOrigins(_ all: HTTPHeaders) async throws -> [(own: Set<String>, other: Set<String>)] {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let url = try hop(307, from: web.home, to: "\(web.away)/end")
+        var values: [(own: Set<String>, other: Set<String>)] = []
+        for way in 0..<3 {
+            let provider = web.provider.rewriting { if way == 2 { $0.headers.merge(all) } }
+            let api = NetworkConnector<_, Endpoint<ApiPath>>(
+                environment: web.place,
+                provider: provider,
+                configuration: ConnectionConfiguration(
+                    headers: way == 1 ? all : HTTPHeaders(),
+                    timeouts: .unlimited
+                )
+            )
+            _ = try await api.data(at: url, options: CallOptions(headers: way == 0 ? all : HTTPHeaders()))
+            let hops = web.requests.suffix(2).map { hop in Set(hop.headers.map(\.value)) }
+            try #require(hops.count == 2)
+            values.append((own: hops[0], other: hops[1]))
+        }
+        return values
     }
 
     /// One chain of redirects, each location in the URL before it, from the first origin to an end.

@@ -16,6 +16,16 @@ struct CurlWaitingTests {
         return CurlProvider(configuration: configuration)
     }
 
+    /// Answers `/held` after the gate is open, and any other request at once.
+    private func server(holding gate: Gate) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let request = try connection.readRequest() {
+                if request.target == "/held" { try connection.wait(for: gate) }
+                try connection.send(.status(204), answering: request)
+            }
+        }
+    }
+
     @Test func eachGetsItsResponse() async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
         let provider = provider(connections: 3)
@@ -34,12 +44,7 @@ struct CurlWaitingTests {
 
     @Test func aCanceledCallLeavesTheQueue() async throws {
         let gate = Gate("held response")
-        let server = try LoopbackServer { connection in
-            while let request = try connection.readRequest() {
-                if request.target == "/held" { try connection.wait(for: gate) }
-                try connection.send(.status(204), answering: request)
-            }
-        }
+        let server = try server(holding: gate)
         let provider = provider(connections: 1)
         async let held = provider.response(for: ApiRequest(url: server.url("/held")))
         _ = try await server.request(0)
@@ -60,12 +65,7 @@ struct CurlWaitingTests {
     /// So a waiting upload has no open file, and no thread that reads a pipe.
     @Test func aWaitingUploadDoesNotReadItsSource() async throws {
         let gate = Gate("held response")
-        let server = try LoopbackServer { connection in
-            while let request = try connection.readRequest() {
-                if request.target == "/held" { try connection.wait(for: gate) }
-                try connection.send(.status(204), answering: request)
-            }
-        }
+        let server = try server(holding: gate)
         let provider = provider(connections: 1)
         async let held = provider.response(for: ApiRequest(url: server.url("/held")))
         _ = try await server.request(0)
