@@ -18,9 +18,9 @@ public import ApiConnector
 /// - Only the current user can read the files. The same holds for a folder that the store makes.
 /// - Data is stored unencrypted. Encrypt secrets before you store them, as ``SharedSession`` does.
 ///
-/// The operations of one process run one after the other. An operation that cannot begin within its time limit fails
-/// without a change. An operation that has begun ends when the disk has written, so a slow disk can make it exceed its
-/// limit.
+/// The operations of one process run one after the other. A call ends at its time limit or a cancellation, even if the
+/// disk hangs. An operation that has not begun by then changes nothing. An operation that has begun may still make its
+/// change when the disk responds again.
 ///
 /// The store uses the machine's clock, which all processes share. If the clock is set back, a lease does not become
 /// longer than its duration. If the clock is set forward, a lease may end early.
@@ -133,13 +133,12 @@ public final class FolderSharedState: SharedState {
         var pause = Duration.milliseconds(1)
         var wasLocked = false
         while true {
-            if Task.isCancelled { throw ApiConnectorError(.cancelled, "the operation on shared state was canceled") }
             switch try await attempt(key, before: end, body) {
             case .done(let result): return result
             case .locked: wasLocked = true
             case .late where wasLocked: break
             case .late:
-                throw .sharedStateUnavailable("other operations in \(folder.path()) of this process took \(limit)")
+                throw .sharedStateUnavailable("an operation of this process in \(folder.path()) has taken \(limit)")
             }
             let now = timeSource.now
             guard now < end else {
@@ -154,27 +153,37 @@ public final class FolderSharedState: SharedState {
         case done(Result)
         /// Another process has the lock.
         case locked
-        /// The time limit was over before the operation could begin.
+        /// The time limit was over before the operation ended.
         case late
     }
 
-    /// Changes an entry once.
+    /// Changes an entry once; ends at the time limit or a cancellation, even if the queue is blocked.
     private func attempt<Result: Sendable>(
         _ key: SharedStateKey,
         before end: Duration,
         _ body: @escaping @Sendable (inout SharedEntry, _ now: Int64) -> Result
     ) async throws(ApiConnectorError) -> Attempt<Result> {
-        let outcome: Swift.Result<Attempt<Result>, ApiConnectorError> = await withCheckedContinuation { continuation in
+        let attempt = PendingResult<Attempt<Result>>()
+        let cancelTimer = timeSource.schedule(at: end) { attempt.resume(with: .success(.late)) }
+        defer { cancelTimer() }
+        let outcome = await withTaskCancellationHandler {
             queue.async { [files, timeSource, sweepQueue] in
-                guard timeSource.now <= end else { return continuation.resume(returning: .success(.late)) }
+                // The caller does not wait for an attempt that is over.
+                guard !attempt.isOver, timeSource.now <= end else {
+                    attempt.resume(with: .success(.late))
+                    return
+                }
                 let now = Int64(timeSource.date.timeIntervalSince1970 * 1_000_000)
-                continuation.resume(
-                    returning: Swift.Result { () throws(ApiConnectorError) in
+                attempt.resume(
+                    with: Swift.Result { () throws(ApiConnectorError) in
                         try files.change(key) { body(&$0, now) }.map { .done($0) } ?? .locked
                     }
                 )
                 if files.beginSweep(now: now) { sweepQueue.async { files.sweep(now: now) } }
             }
+            return await attempt.result()
+        } onCancel: {
+            attempt.resume(with: .failure(ApiConnectorError(.cancelled, "the operation on shared state was canceled")))
         }
         return try outcome.get()
     }

@@ -10,13 +10,14 @@ extension ManualClock {
     /// - Parameter isMeant: Whether a sleep of a length is one to move the clock for; not that of a limit of time,
     ///   which sleeps beside what it limits.
     func moving<Value: Sendable>(
+        of sleep: ManualClock.Sleep? = nil,
         for isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true },
         _ call: @escaping @Sendable () async -> Value
     ) async throws -> (Value, [Duration]) {
         let lengths = EventLog<Duration>()
         let mover = Task {
             while true {
-                let length = try await self.nextSleep(within: .seconds(Int64.max))
+                let length = try await self.nextSleep(of: sleep, within: .seconds(Int64.max))
                 guard isMeant(length) else { continue }
                 lengths.note(length)
                 self.advance(by: length)

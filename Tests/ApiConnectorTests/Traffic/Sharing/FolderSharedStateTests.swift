@@ -82,7 +82,7 @@ struct FolderSharedStateTests {
         #expect(flock(lock, LOCK_EX) == 0)
         let clock = clock
         let key = key
-        let (error, pauses) = try await clock.moving {
+        let (error, pauses) = try await clock.moving(of: .wait) {
             do throws(ApiConnectorError) {
                 _ = try await state.record(for: key, within: .seconds(2))
                 return nil as ApiConnectorError?
@@ -94,7 +94,7 @@ struct FolderSharedStateTests {
         #expect("\(error as Any)".contains("another process has held the lock"))
         #expect(pauses.reduce(.zero, +) == .seconds(2))
         #expect(flock(lock, LOCK_UN) == 0)
-        #expect(try await state.record(for: key, within: .zero).data == nil)
+        #expect(try await state.record(for: key, within: .seconds(1)).data == nil)
     }
 
     @Test(arguments: [ENOSYS, EOPNOTSUPP, ENOLCK])
@@ -254,21 +254,48 @@ struct FolderSharedStateTests {
         #expect(try #require(next).number > #require(lease).number)
     }
 
-    @Test func anOperationThatCannotBeginInTimeChangesNothing() async throws {
+    /// The disk hangs until the end of the test.
+    @Test func eachOperationEndsAtItsLimitWhileTheDiskHangs() async throws {
         let time = BlockedTime()
         let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
         let key = key
-        let slow = Task { try await state.record(for: key, within: .seconds(1)) }
+        let slow = Task { _ = try await state.record(for: key, within: .seconds(1)) }
         try await time.isReached.opened()
         let count = time.readCount
-        let late = Task { try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1)) }
+        let late = Task {
+            _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1))
+        }
         await eventually { time.readCount == count + 1 }
-        time.clock.advance(by: .seconds(2))
+        time.clock.advance(by: .seconds(1))
+        for operation in [slow, late] {
+            let error = await #expect(throws: ApiConnectorError.self) { try await operation.value }
+            #expect(error?.kind == .sharedStateUnavailable)
+            #expect("\(error as Any)".contains("an operation of this process"))
+        }
+        #expect(!time.gate.isOpen)
+        // The operation that had not begun changes nothing.
         time.gate.open()
-        #expect(try await slow.value.data == nil)
-        let error = await #expect(throws: ApiConnectorError.self) { try await late.value }
-        #expect(error?.kind == .sharedStateUnavailable)
-        #expect("\(error as Any)".contains("other operations"))
+        #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(60), within: .seconds(1)) != nil)
+    }
+
+    @Test func aCanceledOperationDoesNotWaitForADiskThatHangs() async throws {
+        let time = BlockedTime()
+        let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
+        let key = key
+        let slow = Task { _ = try await state.record(for: key, within: .seconds(1)) }
+        try await time.isReached.opened()
+        let count = time.readCount
+        let later = Task {
+            _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1))
+        }
+        await eventually { time.readCount == count + 1 }
+        for operation in [slow, later] {
+            operation.cancel()
+            let error = await #expect(throws: ApiConnectorError.self) { try await operation.value }
+            #expect(error?.kind == .cancelled)
+        }
+        #expect(!time.gate.isOpen)
+        time.gate.open()
         #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(60), within: .seconds(1)) != nil)
     }
 
