@@ -57,10 +57,17 @@ public final class DiskCacheStorage: CacheStorage {
     }
 
     /// Returns the record of a key, and marks it as used.
+    ///
+    /// If the task is canceled, the wait ends with nil.
     public func record(for key: CacheKey) async -> Data? {
-        await withCheckedContinuation { continuation in
-            reads.async { [self] in continuation.resume(returning: newestRecord(of: key)) }
+        let end = PendingResult<Data?>()
+        let result = await withTaskCancellationHandler {
+            read(key, for: end)
+            return await end.result()
+        } onCancel: {
+            end.resume(with: .success(nil))
         }
+        return try? result.get()
     }
 
     /// Returns the record of a key to a call, and marks it as used.
@@ -72,7 +79,7 @@ public final class DiskCacheStorage: CacheStorage {
     public func record(for key: CacheKey, to request: ApiRequest) async throws(ApiConnectorError) -> Data? {
         let end = PendingResult<Data?>()
         let result = await request.withDeadline {
-            reads.async { [self] in end.resume(with: .success(newestRecord(of: key))) }
+            read(key, for: end)
             return await end.result()
         } onStop: { error in
             end.resume(with: .failure(error))
@@ -96,6 +103,15 @@ public final class DiskCacheStorage: CacheStorage {
     public func removeAll() {
         _ = changes.withLock { $0.dropAll() }
         writes.async { [self] in write(nil) }
+    }
+
+    /// Reads a record on the queue for reads, unless the wait for it has already ended.
+    ///
+    /// When a disk that hung responds again, the reads that no call waits for delay no other read.
+    private func read(_ key: CacheKey, for end: PendingResult<Data?>) {
+        reads.async { [self] in
+            if !end.isOver { end.resume(with: .success(newestRecord(of: key))) }
+        }
     }
 
     /// The record on the disk, after all changes that are not on the disk yet.

@@ -71,6 +71,51 @@ extension CacheStorageTests {
         #expect(await again.text("/a", ["Authorization": "Bearer 2"]) == "two")
     }
 
+    /// The disk hangs during a read, and then responds again.
+    @Test(arguments: [false, true]) func aReadThatNoCallWaitsForIsSkipped(hasRequest: Bool) async throws {
+        // It makes the storage's key, which needs the lock.
+        _ = disk()
+        let (lock, hang, isReached) = (Gate("the lock"), Gate("the disk"), Gate("the read"))
+        // No change is written, so only reads call the functions.
+        let calls = CacheFileCalls(
+            write: CacheFileCalls.system.write,
+            lock: { descriptor in
+                lock.block()
+                return CacheFileCalls.system.lock(descriptor)
+            }
+        )
+        let storage = disk(calls: calls)
+        let keys = (0..<3).map { key($0) }
+        let readCount = Locked(0)
+        storage.update(keys[0]) { record in
+            isReached.open()
+            hang.block()
+            return record
+        }
+        storage.update(keys[1]) { record in
+            readCount.withLock { $0 += 1 }
+            return record
+        }
+        let slow = Task { await storage.record(for: keys[0]) }
+        try await isReached.opened()
+        let abandoned = Task {
+            if hasRequest {
+                _ = try await storage.record(for: keys[1], to: ApiRequest(url: URL(filePath: "/")))
+            } else {
+                _ = await storage.record(for: keys[1])
+            }
+        }
+        abandoned.cancel()
+        _ = await abandoned.result
+        #expect(!hang.isOpen)
+        hang.open()
+        // The storage reads in order.
+        #expect(await storage.record(for: keys[2]) == nil)
+        #expect(readCount.withLock { $0 } == 0)
+        #expect(await slow.value == nil)
+        lock.open()
+    }
+
     @Test func onlyThisUserCanReadItsFiles() async throws {
         let inner = folder.url.appending(path: "made/for it")
         let storage = DiskCacheStorage(folder: inner)
