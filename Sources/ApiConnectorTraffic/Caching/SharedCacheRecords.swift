@@ -36,6 +36,8 @@ final class SharedCacheRecords: Sendable {
         var end: Duration = .zero
         /// Whether the next operation must begin a new generation.
         var isAbandoned = false
+        /// Counts the generations that this instance has abandoned or begun.
+        var changeCount = 0
     }
 
     private let state: any SharedState
@@ -105,21 +107,26 @@ final class SharedCacheRecords: Sendable {
 
     /// Makes the next operation begin a new generation.
     func abandon() {
-        known.withLock { $0.isAbandoned = true }
+        known.withLock { known in
+            known.isAbandoned = true
+            known.changeCount += 1
+        }
     }
 
     /// The number of the generation, read again after the refresh interval.
+    ///
+    /// A reply to an operation that started before this instance abandoned or began a generation does not count.
     ///
     /// - Parameter end: When all operations must have ended; nil means that each operation has its own time limit.
     func generation(before end: Duration? = nil) async throws(ApiConnectorError) -> UInt64 {
         let key = SharedStateKey("\(name)/generation", in: namespace)
         while true {
             let now = timeSource.now
-            let (known, isAbandoned) = known.withLock { ($0.end > now ? $0.number : nil, $0.isAbandoned) }
-            if let known, !isAbandoned { return known }
+            let start = known.withLock { $0 }
+            if start.end > now, !start.isAbandoned { return start.number }
             let record = try await state.record(for: key, within: end.map { $0 - now } ?? limit)
             var number = record.version
-            if isAbandoned {
+            if start.isAbandoned {
                 // The generation must be kept longer than the records of earlier generations.
                 let new = try await state.replaceRecord(
                     with: Data("generation".utf8),
@@ -131,14 +138,16 @@ final class SharedCacheRecords: Sendable {
                 guard let new else { continue }
                 number = new
             }
-            self.known.withLock { known in
+            let isCurrent = known.withLock { known in
+                guard known.changeCount == start.changeCount else { return false }
                 known = Generation(
                     number: number,
                     end: now + refreshInterval,
-                    isAbandoned: known.isAbandoned && !isAbandoned
+                    changeCount: start.changeCount + (start.isAbandoned ? 1 : 0)
                 )
+                return true
             }
-            return number
+            if isCurrent { return number }
         }
     }
 

@@ -68,11 +68,9 @@ extension SharedCacheStorageTests {
         #expect(world.requests.count == 3)
     }
 
-    @Test func theStoreHasSealedRecordsOnly() async throws {
-        let memory = MemorySharedState(timeSource: world.clock)
-        let key = CacheKey(digest: Array(0..<32))
-        let records = SharedCacheRecords(
-            state: memory,
+    private func records(in state: any SharedState) -> SharedCacheRecords {
+        SharedCacheRecords(
+            state: state,
             name: "a",
             namespace: "n",
             seal: { Data($0.reversed()) },
@@ -82,6 +80,12 @@ extension SharedCacheStorageTests {
             limit: .seconds(1),
             timeSource: world.clock
         )
+    }
+
+    @Test func theStoreHasSealedRecordsOnly() async throws {
+        let memory = MemorySharedState(timeSource: world.clock)
+        let key = CacheKey(digest: Array(0..<32))
+        let records = records(in: memory)
         #expect(try await records.update(key) { _ in Data("text".utf8) })
         let place = SharedStateKey("a/0/\(key)", in: "n")
         let data = try #require(memory.record(for: place, within: .zero).data)
@@ -218,6 +222,35 @@ extension SharedCacheStorageTests {
         world.clock.advance(by: .seconds(10))
         #expect(await world.api(storage: second).text("/a", use: .cached) == "notCached 0")
         #expect(await world.api(storage: storage()).text("/a", use: .cached) == "notCached 0")
+    }
+
+    @Test func aLateReplyDoesNotBringBackAnAbandonedGeneration() async throws {
+        let records = records(in: state)
+        let gate = Gate("the reply")
+        state.delayNextReply(to: .record, until: gate)
+        let late = Task { try await records.generation() }
+        await eventually { state.count(of: .record) == 1 }
+        records.abandon()
+        let new = try await records.generation()
+        #expect(new > 0)
+        gate.open()
+        #expect(try await late.value == new)
+        #expect(try await records.generation() == new)
+    }
+
+    @Test func recordsThatAreAbandonedWhileAGenerationBeginsAreNotUsed() async throws {
+        let records = records(in: state)
+        records.abandon()
+        let gate = Gate("the reply")
+        state.delayNextReply(to: .replace, until: gate)
+        let task = Task { try await records.generation() }
+        await eventually { state.count(of: .replace) == 1 }
+        // Another instance already uses the new generation.
+        let key = SharedStateKey("a/generation", in: "n")
+        let first = try await state.record(for: key, within: .seconds(1)).version
+        records.abandon()
+        gate.open()
+        #expect(try await task.value > first)
     }
 
     @Test func aCallDoesNotWaitForTheStoreBeyondItsDeadline() async throws {

@@ -55,6 +55,7 @@ final class UnreliableState: SharedState {
     private let isEvicted = Locked(false)
     private let renewalGate = Locked<Gate?>(nil)
     private let readGate = Locked<Gate?>(nil)
+    private let replyGates = Locked<[Operation: Gate]>([:])
     private let recordLimits = Locked<[Duration]>([])
     /// The data of all records that were written, of one key.
     private let written = Locked<[Data?]>([])
@@ -130,6 +131,11 @@ final class UnreliableState: SharedState {
         readGate.withLock { $0 = gate }
     }
 
+    /// Delays the reply to the next operation of a kind until a gate is open; the operation has its effect before.
+    func delayNextReply(to operation: Operation, until gate: Gate) {
+        replyGates.withLock { $0[operation] = gate }
+    }
+
     /// The time limits of the operations that read a record.
     var limits: [Duration] { recordLimits.withLock { $0 } }
 
@@ -150,7 +156,9 @@ final class UnreliableState: SharedState {
     ) async throws(ApiConnectorError) -> Value {
         try await check(operation)
         let value = body(state)
+        let gate = replyGates.withLock { $0.removeValue(forKey: operation) }
         add(operation)
+        if let gate { try? await gate.opened() }
         return value
     }
 
