@@ -19,6 +19,7 @@ extension RefreshableCredentials {
     ///   - limit: The largest number of refreshes; 5 within 30 seconds by default. Using another process's new session
     ///     counts as a refresh.
     ///   - timeLimit: The longest time for one refresh, including the wait for another process; 30 seconds by default.
+    ///     It is also the longest time for which this process renews its lease.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
     ///   - credential: Makes the credential of a session.
     ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
@@ -33,7 +34,7 @@ extension RefreshableCredentials {
     ) {
         let isClockAhead = Protected(false)
         self.init(margin: margin, limit: limit, timeLimit: timeLimit, timeSource: timeSource) { _ in
-            let session = try await shared.refreshed { session in
+            let session = try await shared.refreshed(renewingFor: timeLimit) { session in
                 guard let expiry = credential(session).expiry, !isClockAhead.withLock({ $0 }) else { return true }
                 return timeSource.date.addingTimeInterval(margin / .seconds(1)) < expiry
             } by: { session in

@@ -37,7 +37,9 @@ public import ApiConnector
 /// 4. If another process has stored a session meanwhile, this process uses that session. Otherwise it stores the new
 ///    session and uses it.
 ///
-/// A process that crashes during a refresh blocks the others until its lease ends.
+/// A process that crashes during a refresh blocks the others until its lease ends. A process whose refresh or storage
+/// hangs renews its lease up to the time limit of the `RefreshableCredentials`, 30 seconds by default. Then its lease
+/// ends, and the others refresh.
 ///
 /// A cancellation does not stop step 4, because the server may already have revoked the old session. If the new session
 /// cannot be stored, this process uses it, and tries again to store it until another process has stored one.
@@ -119,6 +121,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// calls it. If the shared state is unavailable during such a refresh, each call that waits for it reports the
     /// event `custom("sharedStateUnavailable")`.
     ///
+    /// A refresh that takes more than 5 minutes no longer renews its lease, so another process may also refresh.
+    ///
     /// - Parameters:
     ///   - isUsable: Whether a session that another process stored before this call can be used. By default, every
     ///     session can. A session that another process stores during this call is always used, because it is fresh even
@@ -129,6 +133,18 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ///   if the task is canceled.
     public func refreshed(
         where isUsable: @Sendable (Session) -> Bool = { _ in true },
+        by refresh: @Sendable (Session?) async throws -> Session
+    ) async throws -> Session {
+        try await refreshed(renewingFor: .seconds(300), where: isUsable, by: refresh)
+    }
+
+    /// Returns a newer session, as ``refreshed(where:by:)`` does.
+    ///
+    /// - Parameter limit: How long this process renews its lease. Without a limit, a storage that hangs would keep all
+    ///   other processes from refreshing.
+    func refreshed(
+        renewingFor limit: Duration,
+        where isUsable: @Sendable (Session) -> Bool,
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
         // Each call is an owner of leases, so that calls of one instance wait for each other, too.
@@ -144,7 +160,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 firstVersion = first
                 if let session = try await newerSession(in: record, than: first, isUsable) { return session }
                 if let lease = try await acquireLease(for: owner) {
-                    return try await during(lease, of: owner) {
+                    return try await during(lease, of: owner, renewingFor: limit) {
                         try await self.makeSession(after: first, isUsable, by: refresh)
                     }
                 }
@@ -397,15 +413,19 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Runs an operation, renews the lease meanwhile, and then ends the lease.
     ///
-    /// If a renewal fails, the operation continues, and other processes may also refresh.
+    /// If a renewal fails, or after the limit, the operation continues, and other processes may also refresh.
     private func during(
         _ lease: SharedLease,
         of owner: String,
+        renewingFor limit: Duration,
         _ operation: @Sendable () async throws -> Session
     ) async throws -> Session {
+        let end = timeSource.now + limit.bounded
         let renewal = Task { [timeSource, policy] in
             var lease = lease
-            while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil {
+            while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil,
+                timeSource.now < end
+            {
                 // This runs in its own task. The store could still run a canceled operation after the lease has ended.
                 // If the lease was lost, its renewal is a new lease with another number.
                 if let renewed = await Task(operation: { try? await acquireLease(for: owner) }).value {

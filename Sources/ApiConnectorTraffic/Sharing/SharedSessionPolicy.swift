@@ -8,7 +8,8 @@ import ApiConnector
 public struct SharedSessionPolicy: Sendable, Hashable {
     /// How long a lease lasts if it is not renewed; 15 seconds by default.
     ///
-    /// A process that is refreshing renews its lease each time that a third of this time has passed.
+    /// A process that is refreshing renews its lease each time that a third of this time has passed, up to the time
+    /// limit of its refresh.
     public var leaseDuration: Duration
     /// The longest time for one operation of the shared state; 2 seconds by default.
     public var operationLimit: Duration

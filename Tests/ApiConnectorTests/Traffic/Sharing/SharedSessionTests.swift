@@ -145,6 +145,60 @@ extension SharedSessionTests {
         #expect(clock.sleeperCount == 0)
     }
 
+    /// The program's own store hangs in a process that lives.
+    @Test func aRefreshThatHangsKeepsItsLeaseForFiveMinutes() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let gate = Gate("the storage")
+        let task = Task { [server] in
+            try await instance.refreshed { old in
+                try await gate.opened()
+                return server.refresh(old)
+            }
+        }
+        for _ in 0..<60 { try await clock.step(.seconds(5)) }
+        // Time to renew the lease too often.
+        for _ in 0..<1000 where state.count(of: .acquire) == 60 { await Task.yield() }
+        #expect(state.count(of: .acquire) == 60)
+        // The last renewal was after 295 seconds.
+        clock.advance(by: .seconds(10))
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
+        gate.open()
+        #expect(try await task.value == Tokens(refresh: 2))
+        // The lease of the other process has not ended.
+        #expect(memory.acquireLease(of: key, owner: "third", for: .seconds(15), within: .zero) == nil)
+    }
+
+    @Test func aRefreshThatHangsKeepsItsLeaseUntilItsTimeLimit() async throws {
+        try await instance().signIn(Tokens(refresh: 1, expiry: clock.date))
+        let gate = Gate("the server")
+        let credentials = RefreshableCredentials(
+            sharing: instance(),
+            timeLimit: .seconds(12),
+            timeSource: clock
+        ) { tokens in
+            tokens.credential
+        } refreshing: { [server] old in
+            // It ignores a cancellation.
+            try await Task { try await gate.opened() }.value
+            return server.refresh(old)
+        }
+        let connection = server.provider.authenticating(by: credentials).connected(on: clock)
+        let call = Task { try await connection.string(at: .me) }
+        for _ in 0..<3 { try await clock.step(.seconds(5)) }
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .credentialsUnavailable)
+        // Time to renew the lease too often.
+        for _ in 0..<1000 where state.count(of: .acquire) == 3 { await Task.yield() }
+        #expect(state.count(of: .acquire) == 3)
+        // The last renewal was after 10 seconds.
+        clock.advance(by: .seconds(10))
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
+        gate.open()
+    }
+
     @Test func theSessionThatWasStoredFirstIsUsed() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()
