@@ -21,8 +21,10 @@ struct SharedCircuitView {
         case closed
     }
 
-    /// The version of the last record that this instance has written, or has read while the circuit was open.
+    /// The version of the last record that this instance has written or read.
     private var version: UInt64 = 0
+    /// The lower version that the last read returned; nil if that read returned no older record.
+    private var olderVersion: UInt64?
     /// Whether that version opened the circuit.
     private var isOpening = false
     /// Whether this instance knows that the open duration of that version is over.
@@ -69,22 +71,31 @@ struct SharedCircuitView {
     }
 
     /// Updates the view from a record, and returns the change.
+    ///
+    /// An older record than the known one counts only if two reads in a row return it. The first one may come from a
+    /// replica that lags. A store that has lost its last writes returns it again.
     mutating func learn(_ record: SharedRecord) -> News {
         // A look that is under way may have read an older record.
         isLookOutdated = true
+        if record.version < version, record.version != olderVersion {
+            olderVersion = record.version
+            return .nothing
+        }
+        let isKnown = isOpening && record.version == version
+        if isKnown { olderVersion = nil }
         if let data = record.data {
-            if isOpening, record.version == version { return .nothing }
+            if isKnown { return .nothing }
             know(record.version, isOpening: true)
             return data == writtenData ? .nothing : .opened
         }
-        guard isOpening else { return .nothing }
-        if record.version == version {
+        if isKnown {
             defer { isOver = true }
             return isOver ? .nothing : .isOver
         }
-        isOpening = false
         // If the store has lost the record, the instance continues with its own circuit.
-        return record.version > version ? .closed : .nothing
+        let isClosed = isOpening && record.version > version
+        know(record.version, isOpening: false)
+        return isClosed ? .closed : .nothing
     }
 
     /// Records that an operation failed.
@@ -104,7 +115,7 @@ struct SharedCircuitView {
 
     /// Records that this instance or another has written a version of the record.
     mutating func know(_ version: UInt64, isOpening: Bool) {
-        (self.version, self.isOpening, isOver) = (version, isOpening, false)
+        (self.version, self.isOpening, isOver, olderVersion) = (version, isOpening, false, nil)
         isLookOutdated = true
     }
 
@@ -113,7 +124,8 @@ struct SharedCircuitView {
     /// - Parameter new: The data of a record that opens the circuit, which no other write has; nil to close the circuit.
     mutating func beginWrite(over record: SharedRecord, _ new: Data?) -> Bool {
         let isOwn = isOpening && record.version == version
-        if new != nil, let data = record.data, !isOwn, data != writtenData {
+        // An older record may come from a replica. Then the store refuses the write, and the instance reads again.
+        if new != nil, let data = record.data, record.version >= version, !isOwn, data != writtenData {
             // Another instance has already opened the circuit.
             know(record.version, isOpening: true)
             return false

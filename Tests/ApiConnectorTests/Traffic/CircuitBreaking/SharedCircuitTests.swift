@@ -258,6 +258,32 @@ extension SharedCircuitTests {
         #expect([news, late, over] == [.opened, .nothing, .isOver])
     }
 
+    /// A replica that lags has the record of the opening. A store that has lost the closing has it twice.
+    @Test(arguments: [true, false]) func anOlderOpeningCountsIfItIsReadTwice(isOwnClosing: Bool) {
+        var view = SharedCircuitView()
+        let opened = SharedRecord(version: 1, data: Data("open".utf8))
+        let closed = SharedRecord(version: 2, data: nil)
+        let first = view.learn(opened)
+        if isOwnClosing { view.know(2, isOpening: false) }
+        let news = [closed, opened, closed, opened, opened].map { view.learn($0) }
+        #expect(first == .opened)
+        #expect(news == [isOwnClosing ? .nothing : .closed, .nothing, .nothing, .nothing, .opened])
+    }
+
+    @Test func anOlderClosingDoesNotMakeAKnownOpeningNew() {
+        var view = SharedCircuitView()
+        let opened = SharedRecord(version: 3, data: Data("open".utf8))
+        let news = [opened, SharedRecord(version: 2, data: nil), opened].map { view.learn($0) }
+        #expect(news == [.opened, .nothing, .nothing])
+    }
+
+    @Test func anOlderOpeningDoesNotReplaceTheInstancesOwn() {
+        var view = SharedCircuitView()
+        view.know(2, isOpening: false)
+        let isWritten = view.beginWrite(over: SharedRecord(version: 1, data: Data("open 1".utf8)), Data("open 2".utf8))
+        #expect(isWritten)
+    }
+
     @Test func aLostReplyToAWriteDoesNotOpenTheCircuitForALongerTime() async {
         let one = instance()
         state.loseReplies(true)
