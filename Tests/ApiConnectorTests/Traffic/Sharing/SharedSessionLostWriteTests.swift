@@ -117,6 +117,27 @@ extension SharedSessionLostWriteTests {
         #expect(try await refreshed(self.instance()) == Tokens(refresh: 3))
     }
 
+    /// A sign-out leaves a version without data; a store that has lost its data has version 0.
+    @Test func aSessionThatCouldNotBeStoredDoesNotUndoASignOutAfterALoss() async throws {
+        let instance = try await instance(with: 2)
+        state.fail { $0 == .replace }
+        #expect(try await refreshed(instance) == Tokens(refresh: 3))
+        state.fail { _ in false }
+        state.lose()
+        try await self.instance().signOut()
+        let signedOut = try await state.record(for: key, within: .zero)
+        #expect(signedOut.version > 0)
+        let count = state.count(of: .record)
+        try await clock.step(.seconds(1))
+        await eventually { state.count(of: .record) == count + 1 }
+        // Time to store the session.
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(try await state.record(for: key, within: .zero) == signedOut)
+        // The instance is signed out, too.
+        _ = try await refreshed(instance)
+        #expect(server.used == [1, 2, 0])
+    }
+
     /// After one lost write, the sign-in gets the version of the lost record; after two, a lower one.
     @Test(arguments: [1, 2]) func aSignInAfterLostWritesIsUsed(_ count: Int) async throws {
         let instance = try await instance(with: 1 + count)
