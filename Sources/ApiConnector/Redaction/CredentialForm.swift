@@ -13,10 +13,14 @@ enum CredentialForm {
 
     /// Whether a value is `Bearer abc123`, `Basic` with a base64 pair, `Digest username=…`, a JSON web token or the like.
     static func fits(_ value: String) -> Bool {
-        guard let blank = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return isJSONWebToken(value) }
-        let scheme = value[..<blank].lowercased()
-        guard Redactor.schemes.contains(scheme) else { return false }
-        let rest = value[value.utf8.index(after: blank)...]
+        // A query item may have blanks at its ends, which are not part of the credential.
+        let ends = (value.utf8.first, value.utf8.last)
+        if ends.0.map(SecretScanner.isBlank) == true || ends.1.map(SecretScanner.isBlank) == true {
+            return fits(value.trimmingCharacters(in: .whitespaces))
+        }
+        let start = Redactor.credentialStart(in: value)
+        guard start > 0 else { return isJSONWebToken(value) }
+        let rest = Substring(value.utf8.dropFirst(start))
         // The parameters of a scheme, as in `AWS4-HMAC-SHA256 Credential=a, Signature=b`.
         let name = rest.prefix { $0 != "=" }
         if !name.isEmpty, ByteSet.token.containsAll(of: String(name)), name.endIndex < rest.endIndex,
@@ -25,7 +29,7 @@ enum CredentialForm {
             return true
         }
         guard token68.containsAll(of: String(rest)) else { return false }
-        if scheme == "basic" { return isPair(rest) }
+        if value.prefix(5).lowercased() == "basic" { return isPair(rest) }
         return rest.utf8.count >= minimumWordCount
             || rest.utf8.count >= 6 && rest.utf8.contains(where: ByteSet.decimalDigits.contains)
     }

@@ -53,11 +53,13 @@ extension Redactor {
             + Self.replacement
     }
 
-    /// The offset in the value's UTF-8 where the credential begins: after a known scheme and its space.
+    /// The offset in the value's UTF-8 where the credential begins: after a known scheme and its blanks, of which
+    /// servers accept several, and a tab.
     static func credentialStart(in value: String) -> Int {
-        let scheme = value.prefix { $0 != " " }
-        let isKnown = scheme.endIndex < value.endIndex && schemes.contains(scheme.lowercased())
-        return isKnown ? scheme.utf8.count + 1 : 0
+        let scheme = value.utf8.prefix { !SecretScanner.isBlank($0) }
+        guard scheme.endIndex < value.endIndex, schemes.contains(Substring(scheme).lowercased()) else { return 0 }
+        let blanks = value.utf8[scheme.endIndex...].prefix(while: SecretScanner.isBlank)
+        return scheme.count + blanks.count
     }
 
     static let schemes: Set<String> = [

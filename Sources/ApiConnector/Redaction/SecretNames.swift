@@ -56,6 +56,13 @@ struct SecretNames: Sendable, Hashable {
             || plain.hasSuffix("tokens") && Self.tokenEndings.contains { plain.hasSuffix($0) }
             || Self.isOwned(plain)
             || Self.lastWords.contains(Self.lastWord(of: name)) || checksWords && Self.isCredential(header: name, plain)
+            || Self.singularKey(name, plain).map(matchesExactly) ?? false
+    }
+
+    /// `access_key` for `access_keys`; nil for any other name, and for `keys` without another word.
+    private static func singularKey(_ name: String, _ plain: String) -> String? {
+        guard plain.hasSuffix("keys"), plain.utf8.count > 4 else { return nil }
+        return name.lastIndex { $0 == "s" || $0 == "S" }.map { String(name[..<$0]) }
     }
 
     /// `access_token` for `access_token2`, `access_token_v2` and `accessTokenV2`; nil for a name without a number at
@@ -169,13 +176,12 @@ extension SecretNames {
     )
 
     private static let common: Set<String> = [
-        "accountkey", "assertion", "auth", "awsaccesskeyid", "backupcode", "backupcodes", "bearer", "ccnum",
-        "ccnumber", "cardnumber", "clientassertion", "codeverifier", "connectionstring", "creditcard",
-        "creditcardnumber", "csrf", "devicecode", "googleaccessid", "hmac", "idtokens", "jsessionid", "mfacode",
-        "mnemonic", "otpcode", "pw", "recoverycode", "recoverycodes", "samlassertion", "samlresponse",
-        "securitycode", "seedphrase", "session", "sessionid", "sessionkey", "sharedaccesskey",
-        "sharedaccesssignature", "socialsecuritynumber", "subscriptionkey", "tokens", "usercode",
-        "verificationcode", "xsrf",
+        "accountkey", "assertion", "auth", "awsaccesskeyid", "bearer", "ccnum", "ccnumber", "cardnumber",
+        "clientassertion", "codeverifier", "connectionstring", "creditcard", "creditcardnumber", "csrf", "devicecode",
+        "googleaccessid", "hmac", "idtokens", "jsessionid", "livestreamkey", "mfacode", "mnemonic", "otpcode", "pw",
+        "recoverykeysb64", "recoverykeyshex", "samlassertion", "samlresponse", "securitycode", "seedphrase", "session",
+        "sessionid", "sessionkey", "sharedaccesskey", "sharedaccesssignature", "socialsecuritynumber", "streamkey",
+        "subscriptionkey", "tokens", "unsealkeysb64", "unsealkeyshex", "usercode", "verificationcode", "xsrf",
     ]
 
     /// Secret anywhere in a name: `newPassword`, `client_secret_2`.
@@ -186,19 +192,22 @@ extension SecretNames {
 
     /// Secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
     private static let endings = [
-        "accountsid", "authcode", "authorization", "authsid", "creds", "cvc", "cvv", "jwt", "otp", "pwd", "sessid",
-        "sessionid", "signature", "token", "tokenstring", "tokenvalue",
+        "accountsid", "authcode", "authorization", "authsid", "backupcode", "backupcodes", "creds", "cvc", "cvv", "jwt",
+        "otp", "pwd", "recoverycode", "recoverycodes", "sessid", "sessionid", "signature", "token", "tokenstring",
+        "tokenvalue",
     ]
 
-    /// Secret before `key` at the end of a name: `webhook_hmac_key`, but not `primary_key`.
+    /// Secret before `key` or `keys` at the end of a name: `webhook_hmac_key`, but not `primary_key`.
     private static let keyEndings = [
-        "access", "auth", "authentication", "decryption", "encryption", "hmac", "license", "master", "pass", "shared",
-        "signing", "symmetric",
+        "access", "auth", "authentication", "decryption", "encryption", "hmac", "license", "master", "pass", "recovery",
+        "shared", "signing", "symmetric", "unseal",
     ].map { $0 + "key" }
 
     /// Secret before `tokens` at the end of a name: `refresh_tokens`, but not `max_tokens`.
-    private static let tokenEndings = ["access", "api", "auth", "bearer", "device", "refresh", "session"]
-        .map { $0 + "tokens" }
+    private static let tokenEndings = [
+        "access", "api", "auth", "bearer", "csrf", "device", "login", "refresh", "security", "session", "verification",
+        "xsrf",
+    ].map { $0 + "tokens" }
 
     /// Secret as the last word of a name: `user_pin`, but not `shipping`.
     private static let lastWords: Set<String> = ["pass", "pin", "pw", "sid", "sig", "ssn"]
@@ -232,7 +241,7 @@ extension SecretNames {
     private static let harmless: Set<String> = [
         "accept", "acceptencoding", "acceptlanguage", "accesscontrolallowcredentials", "age", "cachecontrol",
         "connection", "contentencoding", "contentlength", "contenttype", "date", "etag", "expires", "host",
-        "ifmodifiedsince", "ifnonematch", "lastmodified", "location", "origin", "range", "retryafter", "secretary",
-        "server", "traceparent", "transferencoding", "useragent", "vary", "via",
+        "ifmodifiedsince", "ifnonematch", "lastmodified", "location", "origin", "passkeys", "range", "retryafter",
+        "secretary", "server", "traceparent", "transferencoding", "useragent", "vary", "via",
     ]
 }

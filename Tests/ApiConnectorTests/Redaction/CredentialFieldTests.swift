@@ -134,6 +134,7 @@ struct CredentialFieldTests {
         "access_token2", "access_token_v2", "accessTokenV2", "Token1", "token_1", "sig2", "pass1", "auth2", "cvv2",
         "userpwd", "userPwd", "userPass", "userPin", "sessionid", "accesstoken", "authcode", "key2", "pw", "dbCreds",
         "app_key", "appid", "application_key", "user_key", "serviceKey", "wskey", "consumer_key", "license",
+        "access_keys", "appKeys", "csrf_tokens", "recovery_key", "backup_codes", "stream_key",
     ])
     func aQueryItemIsSecretInEachCase(_ name: String) throws {
         for name in [name, name.lowercased(), name.uppercased()] {
@@ -145,7 +146,8 @@ struct CredentialFieldTests {
 
     @Test(arguments: [
         "page2", "version2", "max_tokens2", "statusId", "statusid", "newsId", "businessid", "scope1", "compass", "spin",
-        "author2", "tokenizer2", "v2", "2",
+        "author2", "tokenizer2", "v2", "2", "keys", "filter[keys]", "keys2", "public_keys", "sort_keys", "max_tokens",
+        "upstream_key", "codes", "hotkeys",
     ])
     func aQueryItemThatLooksAlikeIsNot(_ name: String) {
         #expect(!Redactor.standard.isSecret(queryItem: name))

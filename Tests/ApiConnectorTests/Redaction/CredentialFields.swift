@@ -102,6 +102,10 @@ enum CredentialFields {
                 "X-AccessToken", "X-UserSession", "X-SessionData", "X-DoorPin", "X-LoginPass", "X-SmsOtp",
             ]
         ),
+        (
+            "plurals",
+            ["X-Access-Keys", "X-App-Keys", "X-SigningKeys", "X-Recovery-Keys", "X-CSRF-Tokens", "X-Backup-Codes"]
+        ),
         ("short words", ["X-Pw", "X-Creds", "X-Authenticate", "X-Cred", "X-SSO"]),
         ("CSRF", ["X-CSRF", "X-XSRF", "Jenkins-Crumb", "X-WP-Nonce", "X-OWA-Canary"]),
         // Names that are a credential for some services and a plain name for others.
@@ -129,6 +133,7 @@ enum CredentialFields {
         "X-Tokenizer", "X-Keyboard", "X-Monkey", "X-Turkey", "X-Author2", "X-Authors", "X-TokenType", "X-Token-Count2",
         "X-Bypass", "X-Spin", "X-Barcode", "X-Version-2", "X-Status-Code-2", "X-StatusId", "X-News-Id", "X-Page2",
         "Accept-Signature", "X-Dedupe-Key", "X-Retry-Key", "X-Batch-Key", "X-Kafka-Key", "X-Possession", "X-Obsession",
-        "X-Session-Language", "X-Session-Start",
+        "X-Session-Language", "X-Session-Start", "X-Sort-Keys", "X-Primary-Keys", "X-Public-Keys", "X-Cache-Keys",
+        "Surrogate-Keys", "xkeys", "X-Monkeys", "x-ratelimit-limit-tokens",
     ]
 }

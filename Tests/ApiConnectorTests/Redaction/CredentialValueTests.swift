@@ -106,9 +106,17 @@ struct CredentialValueTests {
         #expect(!"\(request.headers)".contains("abc123"))
     }
 
+    /// Servers accept them.
+    @Test(arguments: ["Bearer  abc123", "Bearer\tabc123", "Bearer \t abc123", "Basic  dXNlcjpwYXNz"])
+    func mayHaveSeveralBlanksOrATabAfterTheScheme(_ value: String) throws {
+        let request = ApiRequest(url: try #require(URL(string: "http://h/a")), headers: ["X-Up": value])
+        #expect(request.credentialParts == ["x-up:\(value)"])
+    }
+
     @Test(arguments: [
         "up=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "up=Bearer+abc123def", "up=Bearer%20abc123def",
-        "up=Basic%20dXNlcjpwYXNz", "up=Token%20token%3Dabc",
+        "up=Basic%20dXNlcjpwYXNz", "up=Token%20token%3Dabc", "up=Bearer++abc123def", "up=Bearer%09abc123def",
+        "up=+Bearer+abc123def+", "up=Basic%20%20dXNlcjpwYXNz", "up=Token%20%09token%3Dabc",
     ])
     func inAQueryIsACredentialPart(_ item: String) throws {
         let request = ApiRequest(url: try #require(URL(string: "http://h/?a=1&\(item)")))
@@ -118,7 +126,8 @@ struct CredentialValueTests {
     @Test(arguments: [
         "cursor=eyJpZCI6MTIzLCJ0IjoxfQ==", "filter=eyJzdGF0dXMiOiJvcGVuIn0", "q=basic+income", "q=Bearer+of+news",
         "plan=Basic+Monthly", "text=my+basic+needs", "sort=session:desc", "order=pin:asc", "q=token:abc", "q=token+2",
-        "search=a%26code%3D5", "redirect_uri=http%3A%2F%2Fh%2F%3Fcode%3D1",
+        "search=a%26code%3D5", "redirect_uri=http%3A%2F%2Fh%2F%3Fcode%3D1", "q=bearer++of++news", "plan=Basic++Monthly",
+        "q=+", "q=bearer++",
     ])
     func aValueThatLooksAlikeIsNotACredentialPart(_ item: String) throws {
         let request = ApiRequest(url: try #require(URL(string: "http://h/?a=1&\(item)")))

@@ -30,6 +30,12 @@ struct KnownValueTests {
         #expect(replaced(field, redactor.secretPlaces(inValue: field, ofHeader: "X-Note")) == "for *** only")
     }
 
+    @Test(arguments: [" zebra-kiwi-42", "\tzebra-kiwi-42"])
+    func theBlanksAfterASchemeAreNotPartOfTheValue(_ token: String) throws {
+        let redactor = try request(token).redactor(from: .standard)
+        #expect(redactor.redact(text: "zebra-kiwi-42 is wrong") == "REDACTED is wrong")
+    }
+
     @Test func aPlaceFoundByNameAndByValueIsOnePlace() throws {
         let redactor = try request("zebra-kiwi-42").redactor(from: .standard)
         let body = #"{"password":"zebra-kiwi-42","note":"zebra-kiwi-42"}"#

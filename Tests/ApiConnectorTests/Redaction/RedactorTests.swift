@@ -10,6 +10,8 @@ struct RedactorTests {
 
     @Test(arguments: [
         ("Authorization", "Bearer abc", "Bearer REDACTED"),
+        ("Authorization", "Bearer  abc", "Bearer  REDACTED"),
+        ("Authorization", "Bearer\tabc", "Bearer\tREDACTED"),
         ("authorization", "Basic dXNlcjpwYXNz", "Basic REDACTED"),
         ("Authorization", "AWS4-HMAC-SHA256 Credential=a/b, Signature=c", "AWS4-HMAC-SHA256 REDACTED"),
         ("Authorization", "abc", "REDACTED"),

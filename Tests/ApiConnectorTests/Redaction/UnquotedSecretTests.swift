@@ -90,6 +90,9 @@ struct UnquotedSecretTests {
     @Test(arguments: [
         "tokenValue", "token_value", "tokenString", "refresh_tokens", "accessTokens", "api_tokens", "passkey",
         "hmac_key", "webhookHmacKey", "master_key", "shared-key", "license_key", "signing_key", "encryptionKey",
+        "access_keys", "signing_keys", "signingKeys2", "api_keys", "session_keys", "passwords", "client_secrets",
+        "csrf_tokens", "recovery_key", "recoveryKeys", "recovery_code", "two_factor_recovery_codes", "backup_code",
+        "mfaBackupCodes", "unseal_key", "unseal_keys_b64", "stream_key", "liveStreamKey", "stream_keys",
     ])
     func aNameOfSeveralWordsIsSecretByItsLastWords(_ name: String) {
         #expect(redactor.isSecret(field: name))
@@ -98,7 +101,10 @@ struct UnquotedSecretTests {
 
     @Test(arguments: [
         "max_tokens", "total_tokens", "prompt_tokens", "output_tokens", "token_count", "primary_key", "sort_key",
-        "partitionKey", "object_key", "keys", "bypass", "tokenizer", "passage",
+        "partitionKey", "object_key", "keys", "bypass", "tokenizer", "passage", "completion_tokens", "input_tokens",
+        "cached_tokens", "reasoning_tokens", "accepted_prediction_tokens", "primary_keys", "primaryKeys", "foreign_key",
+        "foreign_keys", "sort_keys", "partition_keys", "public_keys", "ssh_keys", "keys2", "passkeys", "hotkeys",
+        "upstream_key", "upstreamKeys", "error_code", "error_codes", "country_codes",
     ])
     func aNameThatLooksAlikeIsNotSecret(_ name: String) {
         #expect(!redactor.isSecret(field: name) || name == "bypass")
