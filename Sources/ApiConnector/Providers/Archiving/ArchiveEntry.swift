@@ -14,8 +14,9 @@ final class ArchiveEntry: Sendable {
         /// The body's beginning; nil for a streamed body.
         var body: Data?
         var byteCount: Int?
-        /// The secret values of a multipart form; nil for any other body.
-        var secretsOfForm: SecretValues?
+        /// The secret values of the request, if ``body`` does not show them all: those of a multipart form, and of a
+        /// body that is longer; nil for any other body.
+        var hiddenSecrets: SecretValues?
         /// Whether the response has tokens.
         var asksForTokens = false
         /// The body's own media type, for a request without a `Content-Type` field.
@@ -36,17 +37,20 @@ final class ArchiveEntry: Sendable {
     private let timeSource: any TimeSource
     private let start: Duration
     private let keptByteCount: Int
+    private let redactor: Redactor
+    /// Whether the kept bytes may not show all secrets of the body.
+    private let hidesSecrets: Bool
     private let state: Locked<Snapshot>
 
-    init(_ request: ApiRequest, number: Int, bodyByteCount: Int) {
+    init(_ request: ApiRequest, number: Int, bodyByteCount: Int, redacting redactor: Redactor = .standard) {
         self.number = number
+        self.redactor = redactor
         timeSource = request.timeSource
         start = timeSource.now
         keptByteCount = bodyByteCount + Redactor.marginByteCount
         var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
         snapshot.mediaType = request.body.mediaType
         snapshot.asksForTokens = request.asksForTokens
-        if !request.body.parts.isEmpty { snapshot.secretsOfForm = request.secretValues(known: .standard) }
         if request.body.source == nil, let data = try? request.body.data() {
             snapshot.byteCount = data.count
             // Copied, because a slice would keep all of the data in memory.
@@ -54,14 +58,21 @@ final class ArchiveEntry: Sendable {
         } else {
             snapshot.byteCount = request.body.byteCount
         }
+        hidesSecrets = !request.body.parts.isEmpty || snapshot.body != nil && snapshot.body?.count != snapshot.byteCount
+        if hidesSecrets { snapshot.hiddenSecrets = request.allSecretValues(known: redactor) }
         state = Locked(snapshot)
     }
 
     func begin(_ response: ApiResponse) {
         let time = timeSource.now - start
+        let names = state.withLock { $0.request.ownSecrets }
+        // An inner provider may have added names.
+        let hasNewNames = hidesSecrets && response.request.ownSecrets !== names
+        let secrets = hasNewNames ? response.request.allSecretValues(known: redactor) : nil
         state.withLock { snapshot in
             guard !snapshot.isForgotten else { return }
             snapshot.request = response.request.archived
+            snapshot.hiddenSecrets = .joining(snapshot.hiddenSecrets, secrets)
             snapshot.head = response.head
             snapshot.headTime = time
             snapshot.timesRecord = response.timesRecord
@@ -96,6 +107,7 @@ final class ArchiveEntry: Sendable {
         state.withLock { snapshot in
             snapshot.isForgotten = true
             snapshot.body = nil
+            snapshot.hiddenSecrets = nil
             snapshot.responseBody = Data()
         }
     }
@@ -111,6 +123,11 @@ final class ArchiveEntry: Sendable {
 }
 
 extension ApiRequest {
+    /// The secret values of the whole request, by the names that a redactor or the request itself knows.
+    fileprivate func allSecretValues(known redactor: Redactor) -> SecretValues? {
+        secretValues(known: self.redactor(from: redactor, includingValues: false))
+    }
+
     /// The request without its body and without the references that it would keep in memory.
     fileprivate var archived: ApiRequest {
         var request = self

@@ -112,7 +112,7 @@ public struct ArchivedExchange: Sendable {
         if let body = snapshot.body { request.body = .data(body) }
         var full = request.redactor(from: redactor)
         if snapshot.asksForTokens { full.expectTokens() }
-        full.values = .joining(full.values, snapshot.secretsOfForm)
+        full.values = .joining(full.values, snapshot.hiddenSecrets)
         return full
     }
 

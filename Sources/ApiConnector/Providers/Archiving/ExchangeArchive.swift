@@ -13,7 +13,8 @@
 /// rules of the archive's redactor, the secret values of each request are replaced wherever they occur.
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
-/// With the defaults that is about 14 MiB, plus the URLs and header fields.
+/// With the defaults that is about 14 MiB, plus the URLs and header fields. It also keeps the secret values of a
+/// multipart form, and of a longer body of up to 64 KiB, to replace them in the rest of the exchange.
 ///
 /// A HAR file has up to ``bodyByteCount`` bytes of each body, written as JSON. There, a quotation mark or a line break
 /// takes 2 bytes, another control character up to 6, and binary data 4/3 of its size. So a file has at most 6 times
@@ -93,7 +94,7 @@ public final class ExchangeArchive: Sendable {
             guard first <= state.lastNumber else { return [] as [ArchiveEntry] }
             return (first...state.lastNumber).compactMap { state.entries[$0 % exchangeCount] }
         }
-        return entries.map { ArchivedExchange($0.snapshot(), redactor, bodyByteCount) }
+        return entries.compactMap(shown)
     }
 
     /// The exchange with a number; nil if it is no longer in the archive.
@@ -102,7 +103,13 @@ public final class ExchangeArchive: Sendable {
         let entry = state.withLock { state in
             state.entries[number % exchangeCount].flatMap { $0.number == number ? $0 : nil }
         }
-        return entry.map { ArchivedExchange($0.snapshot(), redactor, bodyByteCount) }
+        return entry.flatMap(shown)
+    }
+
+    /// The exchange of an entry; nil if it has left the archive meanwhile: the secrets of its body are then unknown.
+    private func shown(_ entry: ArchiveEntry) -> ArchivedExchange? {
+        let snapshot = entry.snapshot()
+        return snapshot.isForgotten ? nil : ArchivedExchange(snapshot, redactor, bodyByteCount)
     }
 
     /// Removes all exchanges.
@@ -154,7 +161,12 @@ public final class ExchangeArchive: Sendable {
     func begin(_ request: ApiRequest) -> ArchiveEntry {
         let (entry, forgotten) = state.withLock { state in
             state.lastNumber += 1
-            let entry = ArchiveEntry(request, number: state.lastNumber, bodyByteCount: bodyByteCount)
+            let entry = ArchiveEntry(
+                request,
+                number: state.lastNumber,
+                bodyByteCount: bodyByteCount,
+                redacting: redactor
+            )
             let slot = state.lastNumber % exchangeCount
             let forgotten = state.entries[slot]
             state.entries[slot] = entry

@@ -46,6 +46,38 @@ struct ExchangeArchiveTests {
         #expect(!har.contains("hush"), "\(har)")
     }
 
+    @Test func knowsASecretAfterTheKeptBytesOfABody() async throws {
+        let archive = ExchangeArchive(bodyByteCount: 100)
+        let padding = String(repeating: "tea ", count: 5_000)
+        let bodies = [
+            RequestBody.data(Data(#"{"padding":"\#(padding)","password":"hush4you-long"}"#.utf8), mediaType: .json),
+            .data(Data("padding=\(padding.filter { $0 != " " })&password=hush4you-long".utf8), mediaType: .form),
+        ]
+        for body in bodies {
+            let answer = Data(#"{"message":"hush4you-long is wrong"}"#.utf8)
+            try await send(request("/confirm/hush4you-long", body: body), in: archive, .data(answer))
+        }
+        try #require(archive.exchanges.count == 2)
+        for exchange in archive.exchanges { #expect(!exchange.curlCommand.contains("hush"), "\(exchange.curlCommand)") }
+        let har = String(decoding: try archive.har(), as: UTF8.self)
+        #expect(har.contains("is wrong"))
+        #expect(!har.contains("hush"), "\(har)")
+    }
+
+    /// Names of the archive's redactor, of the request, and of an inner provider.
+    @Test(arguments: [0, 1, 2]) func knowsOwnNamesInAMultipartForm(_ way: Int) async throws {
+        let archive = ExchangeArchive(redacting: Redactor(bodyFieldNames: way == 0 ? ["brand"] : []))
+        var request = request(body: .multipart([.text("hush4you-long", name: "brand")]))
+        if way == 1 { request.addSecretNames(queryItemNames: ["brand"]) }
+        let provider = TestConnector { _ in .data(Data(#"{"message":"hush4you-long is wrong"}"#.utf8)) }
+            .rewriting { if way == 2 { $0.addSecretNames(queryItemNames: ["brand"]) } }
+            .archived(in: archive)
+        for try await _ in try await provider.response(for: request).body {}
+        let har = String(decoding: try archive.har(), as: UTF8.self)
+        #expect(har.contains("is wrong"))
+        #expect(!har.contains("hush"), "\(har)")
+    }
+
     @Test func aSecretOfTheBodyIsNotInTheURLOfTheCommand() async throws {
         let archive = ExchangeArchive()
         let body = RequestBody.data(Data(#"{"password":"hush4you-long"}"#.utf8), mediaType: .json)
