@@ -255,7 +255,7 @@ struct FileChunks: AsyncSequence {
                 guard let chunk = try handle.read(upToCount: Self.chunkByteCount), !chunk.isEmpty else { return nil }
                 return chunk
             }
-            let chunk = try await Self.blocking { isCanceled in
+            let chunk = try await Self.cancelable { isCanceled in
                 try Self.available(handle.fileDescriptor, unless: isCanceled)
             }
             return chunk.isEmpty ? nil : chunk
@@ -263,18 +263,13 @@ struct FileChunks: AsyncSequence {
 
         private static let chunkByteCount = 64 * 1024
 
-        /// Calls a function that may wait on a new thread, because it must not occupy one of the few threads that run
-        /// tasks.
-        private static func blocking<Value: Sendable>(
+        /// Calls a function that may wait on its own thread, and that ends when the task is canceled.
+        private static func cancelable<Value: Sendable>(
             _ body: @escaping @Sendable (_ isCanceled: () -> Bool) throws -> Value
         ) async throws -> Value {
             let isCanceled = Locked(false)
             return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    DispatchQueue(label: "ApiConnector.FileChunks").async {
-                        continuation.resume(with: Result { try body { isCanceled.withLock { $0 } } })
-                    }
-                }
+                try await blocking { Result { try body { isCanceled.withLock { $0 } } } }.get()
             } onCancel: {
                 isCanceled.withLock { $0 = true }
             }
@@ -286,7 +281,7 @@ struct FileChunks: AsyncSequence {
         /// the process or the system has ended the lease. On Linux, the system ends a lease after 45 seconds.
         private static func open(_ file: URL) async throws -> FileHandle {
             if let handle = try openNow(file) { return handle }
-            return try await blocking { isCanceled in
+            return try await cancelable { isCanceled in
                 while !isCanceled() {
                     poll(nil, 0, 100)
                     if let handle = try openNow(file) { return handle }

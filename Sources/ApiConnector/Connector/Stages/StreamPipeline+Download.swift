@@ -71,7 +71,7 @@ extension StreamPipeline {
                 // If another download has changed the part meanwhile, this rest does not fit.
                 guard try open(part, for: answer) else { break }
                 let chunks = try await answer.acceptedAsWhole()
-                return try open(answer, chunks, part) { () throws(ApiConnectorError) in
+                return try await open(answer, chunks, part) { () throws(ApiConnectorError) in
                     try part.goOn(at: point.offset)
                     let range = answer.response.headers[.contentRange].flatMap { ContentRange($0) }
                     return range?.totalByteCount ?? total
@@ -112,9 +112,9 @@ extension StreamPipeline {
             )
         }
         let chunks = try await answer.accepted()
-        return try open(answer, chunks, part) { () throws(ApiConnectorError) in
+        return try await open(answer, chunks, part) { () async throws(ApiConnectorError) in
             _ = try part.open()
-            try part.begin(DownloadRecord(url, answer))
+            try await part.begin(DownloadRecord(url, answer))
             return response.wholeByteCount
         }
     }
@@ -129,10 +129,10 @@ extension StreamPipeline {
         _ answer: StreamedAnswer,
         _ chunks: ResponseBody.AsyncIterator,
         _ part: PartFile,
-        _ prepare: () throws(ApiConnectorError) -> Int?
-    ) throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        _ prepare: () async throws(ApiConnectorError) -> Int?
+    ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
         do throws(ApiConnectorError) {
-            let total = try prepare()
+            let total = try await prepare()
             let parser = DownloadParser(
                 part,
                 answer.response.head,

@@ -33,21 +33,25 @@ public final class ExchangeArchive: Sendable {
     private let timeSource: any TimeSource
     private let onChange: (@Sendable (Int) -> Void)?
     private let state: Locked<State>
+    /// A write waits for the disk, and must not occupy one of the few threads that run tasks.
+    private let thread = DispatchQueue(label: "ApiConnector.ExchangeArchive", qos: .utility)
+
+    private static let flushLimit = Duration.seconds(10)
 
     private struct State {
         /// Exchange *n* is at index *n* modulo the count.
         var entries: [ArchiveEntry?]
         var lastNumber = 0
-        /// Whether a task writes the failure file.
+        /// Whether the failure file is being written.
         var isWriting = false
         /// Whether the next write is scheduled.
         var isScheduled = false
-        /// Whether an exchange has failed since a task last read the exchanges.
+        /// Whether an exchange has failed since the exchanges were last read for the file.
         var isStale = false
         /// The earliest time of the next write.
         var nextWriteTime: Duration?
         var failureFileError: (any Error)?
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [PendingResult<Void>] = []
     }
 
     /// Makes an empty archive.
@@ -56,7 +60,7 @@ public final class ExchangeArchive: Sendable {
     ///   - exchangeCount: The maximum number of exchanges, at least 1; 100 by default.
     ///   - bodyByteCount: The maximum number of bytes shown of each body, at most 64 MiB; 64 KiB by default.
     ///   - redactor: Replaces secrets; ``Redactor/standard`` by default.
-    ///   - failureFile: A HAR file that a background task replaces after an exchange has failed; none by default.
+    ///   - failureFile: A HAR file that a background thread replaces after an exchange has failed; none by default.
     ///   - failureFileInterval: The minimum time between two writes of the failure file; 10 seconds by default. The first
     ///     failure is written at once. Later failures are written together when the interval is over. After a crash, the
     ///     failures of the last interval may be missing.
@@ -142,19 +146,28 @@ public final class ExchangeArchive: Sendable {
 
     /// Writes the failure file now if an exchange has failed since the latest write, and waits for the end of the write.
     ///
-    /// Call it before the program ends. If the write fails, ``failureFileError`` has the error.
+    /// Call it before the program ends. It waits for at most 10 seconds, because a disk may not respond. If the write
+    /// fails or takes longer, ``failureFileError`` has the error. The write is not stopped.
     public func flush() async {
         guard let failureFile else { return }
-        await withCheckedContinuation { continuation in
-            let (isIdle, starts) = state.withLock { state in
-                let starts = !state.isWriting && state.isStale
-                let isIdle = !state.isWriting && !state.isStale
-                if !isIdle { state.waiters.append(continuation) }
-                if starts { state.isWriting = true }
-                return (isIdle, starts)
-            }
-            if isIdle { continuation.resume() }
-            if starts { startWriting(to: failureFile) }
+        let end = PendingResult<Void>()
+        let (isIdle, starts) = state.withLock { state in
+            let starts = !state.isWriting && state.isStale
+            let isIdle = !state.isWriting && !state.isStale
+            if !isIdle { state.waiters.append(end) }
+            if starts { state.isWriting = true }
+            return (isIdle, starts)
+        }
+        if isIdle { return }
+        if starts { startWriting(to: failureFile) }
+        let late = ApiConnectorError(
+            .timedOut,
+            "the failure file \(failureFile.path(percentEncoded: false)) was not written within \(Self.flushLimit)"
+        )
+        guard case .failure = await end.result(within: Self.flushLimit, by: timeSource, or: late) else { return }
+        state.withLock { state in
+            state.waiters.removeAll { $0 === end }
+            if state.isWriting { state.failureFileError = late }
         }
     }
 
@@ -210,7 +223,7 @@ public final class ExchangeArchive: Sendable {
     }
 
     private func startWriting(to file: URL) {
-        Task(priority: .utility) { writeFailures(to: file) }
+        thread.async { [self] in writeFailures(to: file) }
     }
 
     /// Writes the file.
@@ -231,13 +244,13 @@ public final class ExchangeArchive: Sendable {
                 state.failureFileError = failure
                 state.nextWriteTime = nextWriteTime
                 goesOn = state.isStale && !state.waiters.isEmpty
-                guard !goesOn else { return [] as [CheckedContinuation<Void, Never>] }
+                guard !goesOn else { return [] as [PendingResult<Void>] }
                 state.isWriting = false
-                // Nothing has failed since this write began, so these tasks have waited for this write.
+                // Nothing has failed since this write began, so these waiters have waited for this write.
                 defer { state.waiters = [] }
                 return state.waiters
             }
-            for waiter in waiters + late { waiter.resume() }
+            for waiter in waiters + late { waiter.resume(with: .success(())) }
         }
         writeWhenDue(to: file)
     }

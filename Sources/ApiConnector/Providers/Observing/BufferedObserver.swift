@@ -10,16 +10,22 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
         var count = 0
         var droppedCount = 0
         var isDraining = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [PendingResult<Void>] = []
     }
+
+    private static var flushLimit: Duration { .seconds(10) }
 
     private let base: Base
     private let limit: Int
+    private let timeSource: any TimeSource
     private let state = Locked(State())
+    /// The observer may block its thread, which must not be one of the few that run tasks.
+    private let thread = DispatchQueue(label: "ApiConnector.BufferedObserver", qos: .utility)
 
-    init(_ base: Base, limit: Int) {
+    init(_ base: Base, limit: Int, timeSource: any TimeSource = .system) {
         self.base = base
         self.limit = limit
+        self.timeSource = timeSource
     }
 
     /// The number of events that were dropped because the queue was full.
@@ -40,31 +46,39 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        // At most one task runs, and it ends when the queue is empty.
-        if starts { Task(priority: .utility) { drain() } }
+        if starts { thread.async { [self] in drain() } }
     }
 
     /// Waits until the observer has handled every event in the queue; call it, for example, before the program ends.
-    public func flush() async {
-        await withCheckedContinuation { continuation in
-            let isEmpty = state.withLock { state in
-                if state.isDraining { state.waiters.append(continuation) }
-                return !state.isDraining
-            }
-            if isEmpty { continuation.resume() }
+    ///
+    /// It waits for at most 10 seconds, because the observer may wait for a disk or a network that does not respond.
+    /// After that, the observer still handles the rest of the events.
+    ///
+    /// - Returns: Whether the observer has handled every event.
+    @discardableResult
+    public func flush() async -> Bool {
+        let end = PendingResult<Void>()
+        let isEmpty = state.withLock { state in
+            if state.isDraining { state.waiters.append(end) }
+            return !state.isDraining
         }
+        if isEmpty { return true }
+        let late = ApiConnectorError(.timedOut, "the observer has not handled every event")
+        if case .success = await end.result(within: Self.flushLimit, by: timeSource, or: late) { return true }
+        state.withLock { $0.waiters.removeAll { $0 === end } }
+        return false
     }
 
     private func drain() {
         while true {
             let (events, waiters) = state.withLock { state in
                 defer { state.queue = [] }
-                guard state.queue.isEmpty else { return (state.queue, [] as [CheckedContinuation<Void, Never>]) }
+                guard state.queue.isEmpty else { return (state.queue, [] as [PendingResult<Void>]) }
                 state.isDraining = false
                 defer { state.waiters = [] }
                 return (state.queue, state.waiters)
             }
-            for waiter in waiters { waiter.resume() }
+            for waiter in waiters { waiter.resume(with: .success(())) }
             guard !events.isEmpty else { return }
             for event in events {
                 base.handle(event)
@@ -77,8 +91,8 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
 extension CallObserver {
     /// Returns an observer with a queue, which may write to a disk or a network without slowing down calls.
     ///
-    /// A task delivers the queued events one at a time and in order. When the queue is full, the newest events are
-    /// dropped and counted. The pairs of `started` and `finished` are then incomplete.
+    /// The observer handles the queued events on its own thread, one at a time and in order. When the queue is full, the
+    /// newest events are dropped and counted. The pairs of `started` and `finished` are then incomplete.
     ///
     /// - Parameter eventCount: The maximum number of queued events; 1,024 by default.
     public func buffered(eventCount: Int = 1024) -> BufferedObserver<Self> {

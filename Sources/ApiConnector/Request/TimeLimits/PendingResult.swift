@@ -39,6 +39,15 @@ public final class PendingResult<Success: Sendable>: Sendable {
         }
     }
 
+    /// Waits for the result; delivers an error instead if it takes longer than a limit.
+    func result(within limit: Duration, by timeSource: any TimeSource, or error: ApiConnectorError) async
+        -> Result<Success, ApiConnectorError>
+    {
+        let cancel = timeSource.schedule(at: timeSource.now + limit) { self.resume(with: .failure(error)) }
+        defer { cancel() }
+        return await result()
+    }
+
     /// Delivers the result and ends the wait.
     ///
     /// - Returns: Whether this is the first result, which counts.

@@ -129,14 +129,28 @@ final class PartFile: Sendable {
 
     /// Starts over.
     ///
+    /// It flushes the removal of old bytes to the disk, and waits for that like ``finish(_:)``.
+    ///
     /// - Parameter record: The record of the new download; nil if it cannot be resumed.
-    func begin(_ record: DownloadRecord?) throws(ApiConnectorError) {
+    func begin(_ record: DownloadRecord?) async throws(ApiConnectorError) {
         state.withLock { state in
             state.record = nil
             state.byteCount = 0
             state.isKept = false
         }
         let file = try openFile()
+        let result: Result<Void, ApiConnectorError> = await blocking {
+            Result { () throws(ApiConnectorError) in try self.clear(file, for: record) }
+        }
+        try result.get()
+        state.withLock { state in
+            state.record = record
+            state.isKept = record != nil && file.isLocked
+        }
+    }
+
+    /// Removes the old bytes and their record, and writes the new record.
+    private func clear(_ file: DownloadFile, for record: DownloadRecord?) throws(ApiConnectorError) {
         // A record must never be next to the part of another download.
         guard file.isInPlace else { throw replaced(file) }
         // The order matters, and the truncation is flushed first: old bytes must never be next to a new record.
@@ -146,13 +160,8 @@ final class PartFile: Sendable {
             }
         }
         if file.isLocked { unlink(place.note) }
-        guard let record else { return }
         // Without a lock, another download could use the file, so only this call resumes it.
-        if file.isLocked { try writeNote(record) }
-        state.withLock { state in
-            state.record = record
-            state.isKept = file.isLocked
-        }
+        if let record, file.isLocked { try writeNote(record) }
     }
 
     /// Continues at an offset within the file.
@@ -203,10 +212,7 @@ final class PartFile: Sendable {
             )
         }
         let file = try openFile()
-        let failure = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: self.move(file)) }
-        }
-        if let failure { throw failure }
+        if let failure = await blocking({ self.move(file) }) { throw failure }
         release()
     }
 

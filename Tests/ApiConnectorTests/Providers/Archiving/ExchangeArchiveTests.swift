@@ -366,6 +366,63 @@ struct ExchangeArchiveTests {
         #expect(clock.sleeperCount == 0)
     }
 
+    /// A clock that counts and delays each look at it from a thread without a task: the thread that writes the file.
+    private final class WatchedClock: TimeSource {
+        private let clock: ManualClock
+        let gate = Gate()
+        let lookCount = Locked(0)
+
+        init(clock: ManualClock) { self.clock = clock }
+
+        var now: Duration {
+            if withUnsafeCurrentTask(body: { $0 == nil }) {
+                lookCount.withLock { $0 += 1 }
+                try? gate.wait()
+            }
+            return clock.now
+        }
+
+        var date: Date { clock.date }
+
+        func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
+
+        func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+            clock.schedule(at: due, action)
+        }
+    }
+
+    /// The threads that run tasks also run the calls.
+    @Test func theFileIsWrittenOnItsOwnThread() async throws {
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let watched = WatchedClock(clock: clock)
+        watched.gate.open()
+        let archive = ExchangeArchive(failureFile: file, timeSource: watched)
+        try await fail("/1", in: archive)
+        await archive.flush()
+        #expect(watched.lookCount.withLock { $0 } > 0)
+        #expect(try failedPaths(in: file) == ["/1"])
+    }
+
+    @Test func aFlushEndsAfter10SecondsIfTheWriteHangs() async throws {
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let watched = WatchedClock(clock: clock)
+        defer { watched.gate.open() }
+        let archive = ExchangeArchive(failureFile: file, timeSource: watched)
+        try await fail("/1", in: archive)
+        let flush = Task { await archive.flush() }
+        #expect(try await clock.nextSleep(of: .limit) == .seconds(10))
+        clock.advance(by: .seconds(10))
+        await flush.value
+        let error = archive.failureFileError as? ApiConnectorError
+        #expect(error?.kind == .timedOut)
+        #expect(error?.detail.hasSuffix("was not written within 10.0 seconds") == true)
+        watched.gate.open()
+        await archive.flush()
+        #expect(archive.failureFileError == nil)
+    }
+
     @Test func aWriteThatFailsHasItsErrorUntilTheNextWrite() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "archive-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

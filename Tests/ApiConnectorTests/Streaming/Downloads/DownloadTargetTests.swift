@@ -108,14 +108,14 @@ struct DownloadTargetTests {
         #expect(host.ranges == ["whole", "whole"])
     }
 
-    @Test func aRecordIsNotWrittenNextToAnotherPart() throws {
+    @Test func aRecordIsNotWrittenNextToAnotherPart() async throws {
         let folder = try TemporaryFolder()
         let part = try PartFile(of: folder.file("a"), from: "http://api.example.com/a")
         #expect(try part.open())
         try FileManager.default.removeItem(at: folder.file(".a.part"))
         _ = try folder.write(old, to: ".a.part")
         let record = DownloadRecord(url: "http://api.example.com/a", validator: "\"v1\"", totalByteCount: nil)
-        let error = #expect(throws: ApiConnectorError.self) { try part.begin(record) }
+        let error = await #expect(throws: ApiConnectorError.self) { try await part.begin(record) }
         #expect(error?.detail.hasSuffix("was moved, removed or replaced during the download") == true)
         part.release()
         #expect(folder.names == [".a.part"])
@@ -209,9 +209,28 @@ struct DownloadTargetTests {
         let part = try PartFile(of: folder.file("export.bin"), from: "http://api.example.com/export.bin")
         #expect(try part.open())
         try part.append(bytes)
-        try part.begin(nil)
+        try await part.begin(nil)
         try await part.finish(0)
         #expect(folder.data("export.bin") == Data())
+    }
+
+    /// The threads that run tasks also run the calls.
+    @Test func aDownloadThatStartsOverWaitsForTheDiskOnItsOwnThread() async throws {
+        let folder = try TemporaryFolder()
+        let writesInTasks = Locked<[Bool]>([])
+        let calls = FileCalls { descriptor, bytes, offset in
+            let isInTask = withUnsafeCurrentTask { $0 != nil }
+            writesInTasks.withLock { $0.append(isInTask) }
+            return FileCalls.system.write(descriptor, bytes, offset)
+        }
+        let part = try PartFile(of: folder.file("a"), from: "http://api.example.com/a", calls: calls)
+        #expect(try part.open())
+        try part.append(bytes)
+        try await part.begin(
+            DownloadRecord(url: "http://api.example.com/a", validator: "\"v1\"", totalByteCount: nil)
+        )
+        part.release()
+        #expect(writesInTasks.withLock { $0 } == [true, false])
     }
 
     /// A name needs no room for the ending of the part file.
