@@ -58,7 +58,7 @@ extension ApiConnectorError {
         public static let decodingFailed = Kind(rawValue: "decodingFailed")
         /// The body is longer than the limit.
         public static let bodyTooLarge = Kind(rawValue: "bodyTooLarge")
-        /// One record of a stream is longer than the limit.
+        /// One record of a stream, or the text around a streamed array, is longer than the limit.
         public static let recordTooLarge = Kind(rawValue: "recordTooLarge")
         /// The body cannot be sent again.
         public static let notReplayable = Kind(rawValue: "notReplayable")

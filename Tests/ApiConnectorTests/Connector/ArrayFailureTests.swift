@@ -18,7 +18,8 @@ struct ArrayFailureTests {
     private func read<Envelope: ApiEnvelope>(
         _ envelope: Envelope.Type,
         _ text: String,
-        at path: String
+        at path: String,
+        _ configuration: ConnectionConfiguration = ConnectionConfiguration()
     ) async -> [(elements: [Int], error: ApiConnectorError?)] {
         var found: [(elements: [Int], error: ApiConnectorError?)] = []
         for byteCount in [1, 7, 1 << 20] {
@@ -26,7 +27,8 @@ struct ArrayFailureTests {
                 environment: Place(),
                 provider: TestConnector { _ in
                     .data(Data(text.utf8), headers: ["Content-Type": "application/json"]).chunked(byteCount: byteCount)
-                }
+                },
+                configuration: configuration
             )
             let format = StreamFormat<Int>.elements(at: path)
             found.append(await api.stream(of: Int.self, at: Enveloped(), as: format).readToTheEnd())
@@ -100,12 +102,44 @@ struct ArrayFailureTests {
         }
     }
 
-    @Test func isNotSearchedForInALargeText() async {
-        let large = #""text":""# + String(repeating: "x", count: 70_000) + "\""
-        let without = await read(DataEnvelope<CodedFailure>.self, "{\(large),\(Self.failure)}", at: "data")
+    private static let large = #""text":""# + String(repeating: "x", count: 70_000) + "\""
+
+    @Test func isNotSearchedForInALargeTextWithoutTheArray() async {
+        let without = await read(DataEnvelope<CodedFailure>.self, "{\(Self.large),\(Self.failure)}", at: "data")
         #expect(without.map(\.error?.kind) == Array(repeating: .decodingFailed, count: 6))
-        let after = await read(DataEnvelope<CodedFailure>.self, "{\"data\":[1],\(large),\(Self.failure)}", at: "data")
-        #expect(after.allSatisfy { $0.elements == [1] && $0.error == nil })
+    }
+
+    @Test func isFoundInALargeTextAroundTheArray() async {
+        for text in [
+            "{\"data\":[1],\(Self.large),\(Self.failure)}", "{\(Self.large),\"data\":[1],\(Self.failure)}",
+            "{\(Self.failure),\"data\":[1],\(Self.large)}",
+        ] {
+            let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data")
+            #expect(found.map(\.elements) == Array(repeating: [1], count: 6))
+            #expect(found.map(\.error?.kind) == Array(repeating: .backendFailure, count: 6))
+        }
+        let fine = await read(DataEnvelope<CodedFailure>.self, "{\"data\":[1],\(Self.large)}", at: "data")
+        #expect(fine.count == 6)
+        #expect(fine.allSatisfy { $0.elements == [1] && $0.error == nil })
+    }
+
+    /// An error in the part that is not kept would be overlooked.
+    @Test(arguments: [(false, []), (true, [1, 2])] as [(Bool, [Int])])
+    func hasALimitForTheTextAroundTheArray(_ isAfter: Bool, _ elements: [Int]) async {
+        let data = "\"data\":[1,2]"
+        let text = isAfter ? "{\(data),\(Self.large),\(Self.failure)}" : "{\(Self.large),\(data),\(Self.failure)}"
+        var configuration = ConnectionConfiguration()
+        configuration.maximumRecordByteCount = 70_000
+        let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data", configuration)
+        #expect(found.map(\.elements) == Array(repeating: elements, count: 6))
+        #expect(found.map(\.error?.kind) == Array(repeating: .recordTooLarge, count: 6))
+        #expect(
+            found[0].error?.detail == "the text around the JSON array is longer than the limit of 70000 bytes"
+        )
+        // Without an envelope that wraps values, this text cannot contain an error.
+        let bare = await read(BareEnvelope<TypedFailure>.self, text, at: "data", configuration)
+        #expect(bare.count == 6)
+        #expect(bare.allSatisfy { $0.elements == [1, 2] && $0.error == nil })
     }
 
     /// A stream of JSON lines that stays open is not waited for.

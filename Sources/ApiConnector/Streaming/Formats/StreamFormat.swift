@@ -21,7 +21,8 @@
 /// A record that decodes as the element, and has more than 64 KiB or 32 members, is an element.
 ///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
-/// kind `.recordTooLarge`. A byte order mark at the start is skipped.
+/// kind `.recordTooLarge`. With an envelope that wraps values, the text around an array has the same limit, because it
+/// may contain the backend's error. A byte order mark at the start is skipped.
 public struct StreamFormat<Element: Sendable>: Sendable {
     let recipe: any StreamRecipe<Element>
 

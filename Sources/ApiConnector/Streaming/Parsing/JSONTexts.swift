@@ -68,7 +68,7 @@ struct LineTexts: JSONTexts {
 /// The elements of one array.
 ///
 /// In place of the array, the body may have the backend's own error. With an envelope that wraps values, the text
-/// around the array may have one, too.
+/// around the array may have one, too. That text is kept until the end of the body, and may be as long as a record.
 struct ArrayTexts: JSONTexts {
     private var splitter: RecordSplitter<ArrayFinder>
     private let context: StreamContext
@@ -85,9 +85,10 @@ struct ArrayTexts: JSONTexts {
         self.context = context
         let mayFail = context.envelope != BareEnvelope<NoFailure>.self
         beginning = mayFail ? Data() : nil
+        let limit = context.maximumRecordByteCount
         splitter = RecordSplitter(
-            ArrayFinder(path: path, keepsAround: mayFail && context.envelope.wrapsValues),
-            maximumByteCount: context.maximumRecordByteCount
+            ArrayFinder(path: path, keepingAroundUpTo: mayFail && context.envelope.wrapsValues ? limit : nil),
+            maximumByteCount: limit
         )
     }
 

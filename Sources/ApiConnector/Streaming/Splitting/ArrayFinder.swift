@@ -33,15 +33,18 @@ struct ArrayFinder: RecordFinder {
     private var path: JSONKeyPath
     private var scanner = JSONScanner()
 
-    /// The text with an empty array in place of the array; nil if it is not kept, or if it is too long.
+    /// The text with an empty array in place of the array; nil if it is not kept.
     private(set) var around: Data?
+    private let maximumAroundByteCount: Int
 
     /// - Parameters:
     ///   - path: The keys that lead to the array, separated by dots; empty for the whole text.
-    ///   - keepsAround: Whether to keep the text around the array; false by default.
-    init(path: String, keepsAround: Bool = false) {
+    ///   - maximumByteCount: The maximum size of the text around the array, in bytes; nil, the default, does not keep
+    ///     this text.
+    init(path: String, keepingAroundUpTo maximumByteCount: Int? = nil) {
         self.path = JSONKeyPath(path)
-        around = keepsAround ? Data() : nil
+        around = maximumByteCount.map { _ in Data() }
+        maximumAroundByteCount = maximumByteCount ?? 0
     }
 
     mutating func cut(_ chunk: UnsafeRawBufferPointer, from start: Int) -> RecordCut {
@@ -49,12 +52,15 @@ struct ArrayFinder: RecordFinder {
         let wasAround = isAround
         let cut = search(chunk, from: start)
         switch cut {
-        case .skip(let end) where wasAround || isAround: keep(chunk[start..<end])
+        case .skip(let end) where wasAround || isAround:
+            return keep(chunk[start..<end]) ?? cut
         // The bracket after the last element.
-        case .record where isAround: keep(CollectionOfOne(UInt8(ascii: "]")))
-        default: break
+        case .record where isAround:
+            around?.append(UInt8(ascii: "]"))
+            return cut
+        default:
+            return cut
         }
-        return cut
     }
 
     /// Whether the next byte is outside of the array and its brackets.
@@ -65,13 +71,15 @@ struct ArrayFinder: RecordFinder {
         }
     }
 
-    private mutating func keep(_ bytes: some Collection<UInt8>) {
-        guard let count = around?.count else { return }
-        if bytes.count <= RecordFailures.maximumByteCount - count {
-            around?.append(contentsOf: bytes)
-        } else {
-            around = nil
+    /// Keeps bytes of the text around the array; returns the error if that text is too long.
+    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) -> RecordCut? {
+        guard let count = around?.count else { return nil }
+        guard bytes.count <= maximumAroundByteCount - count else {
+            let limit = "the limit of \(maximumAroundByteCount) bytes"
+            return .tooLarge("the text around the JSON array is longer than \(limit)")
         }
+        around?.append(contentsOf: bytes)
+        return nil
     }
 
     private mutating func search(_ chunk: UnsafeRawBufferPointer, from start: Int) -> RecordCut {

@@ -37,6 +37,9 @@ enum RecordCut {
 
     /// A byte of the current record does not match the format.
     case flawInRecord(at: Int, String)
+
+    /// The bytes that belong to no record are more than the finder may keep.
+    case tooLarge(String)
 }
 
 extension UnsafeRawBufferPointer {

@@ -124,6 +124,9 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
                 throw tooLarge()
             case .flaw(let place, let text), .flawInRecord(let place, let text):
                 throw fail(at: chunkOffset + place, text)
+            case .tooLarge(let text):
+                isOver = true
+                throw ApiConnectorError(.recordTooLarge, at: .response, text)
             }
         }
         return isEnding ? try cutRest() : nil
