@@ -91,6 +91,12 @@ struct StreamedFailureTests {
         private enum CodingKeys: CodingKey { case code, message }
     }
 
+    /// A failure that decodes from each object.
+    private struct OptionalFailure: Codable, Hashable, Sendable {
+        var type: String?
+        var error: CodedFailure?
+    }
+
     private struct TypedFailure: Codable, Hashable, Sendable {
         let type: String
         let error: CodedFailure
@@ -193,6 +199,15 @@ struct StreamedFailureTests {
             await read(JSONAPIEnvelope<JSONAPIError>.self, TypedPiece.self, failure: list).map(\.error),
         ]
         for errors in found { #expect(errors.map(\.?.kind) == Array(repeating: .backendFailure, count: 12)) }
+    }
+
+    @Test func withOptionalMembersFailTheStreamOfElementsWithARequiredOne() async {
+        let found = await read(BareEnvelope<OptionalFailure>.self, TypedPiece.self)
+        #expect(found.count == 12)
+        for found in found {
+            #expect(found.elements.map(\.type) == ["text", "text"])
+            #expect(found.error?.failure(as: OptionalFailure.self)?.error?.code == 9)
+        }
     }
 
     @Test func areFoundDespiteGeneratedMembers() async {
@@ -306,5 +321,16 @@ struct StreamedFailureTests {
         let found = await read(DataEnvelope<CodedFailure>.self, Piece.self, failure: large)
         #expect(found.count == 12)
         #expect(found.allSatisfy { $0.error == nil && $0.elements.count == 4 })
+    }
+
+    /// Each member is examined in its own copy of the record, so the product of members and bytes has a limit.
+    @Test(arguments: [(2, true), (8, false)])
+    func withLargeAndManyMembersAreElements(_ count: Int, _ isFailure: Bool) async {
+        let others = (0..<count).map { "\"m\($0)\":1" }.joined(separator: ",")
+        let text = String(repeating: "x", count: 40_000)
+        let wide = #"{"type":"error","error":{"code":9,"message":"\#(text)"},\#(others)}"#
+        let found = await read(DataEnvelope<CodedFailure>.self, Piece.self, failure: wide)
+        #expect(found.count == 12)
+        #expect(found.allSatisfy { ($0.error != nil) == isFailure && $0.elements.count == (isFailure ? 2 : 4) })
     }
 }

@@ -18,7 +18,8 @@
 ///   `{"type":"error","error":{"code":9}}`. If the envelope is a ``BareEnvelope``, this only applies to a record in
 ///   which the element reads nothing else.
 ///
-/// A record that decodes as the element, and has more than 64 KiB or 32 members, is an element.
+/// A record that decodes as the element is an element if it has more than 64 KiB or 32 members, or if the number of
+/// its members times its bytes is more than 256 KiB.
 ///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
 /// kind `.recordTooLarge`. With an envelope that wraps values, the text around an array has the same limit, because it

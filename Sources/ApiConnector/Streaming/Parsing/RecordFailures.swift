@@ -14,6 +14,8 @@
 struct RecordFailures: Sendable {
     /// A member that each failure has, as JSON; nil if no such member is known.
     private let mark: [UInt8]?
+    /// The content of the failure in an object without members; nil if that is not a failure.
+    private let emptyFailure: [String]?
     private let context: StreamContext
 
     /// An error is small.
@@ -27,13 +29,17 @@ struct RecordFailures: Sendable {
     /// Returns nil if no record can be both an element and a failure.
     init?<Element: Decodable>(of type: Element.Type, _ context: StreamContext) {
         guard context.envelope != BareEnvelope<NoFailure>.self else { return nil }
-        var takesAnyObject: Bool { (try? context.decoder.decode(type, from: Data("{}".utf8))) != nil }
-        switch (context.envelope as? any MarkedEnvelope.Type)?.mark(with: context.decoder) {
-        case .key(let key) where context.decoder.keeps(key) && (context.envelope.wrapsValues || !takesAnyObject):
+        let nothing = Data("{}".utf8)
+        var takesAnyObject: Bool { (try? context.decoder.decode(type, from: nothing)) != nil }
+        if let key = (context.envelope as? any MarkedEnvelope.Type)?.mark(with: context.decoder),
+            context.decoder.keeps(key), context.envelope.wrapsValues || !takesAnyObject
+        {
             mark = Array("\"\(key)\"".utf8)
-        case .unknown where !takesAnyObject: return nil
-        // The failure's `init(from:)` may also accept objects without the member.
-        case .key, .unknown, nil: mark = nil
+            emptyFailure = nil
+        } else {
+            // The failure's `init(from:)` may also accept objects without the member.
+            mark = nil
+            emptyFailure = context.backendFailure(nothing).flatMap(Self.content)
         }
         self.context = context
     }
@@ -57,6 +63,8 @@ struct RecordFailures: Sendable {
     /// The backend's own error; nil if the record is an element.
     func failure<Element: Decodable>(in text: Data, of type: Element.Type) -> ApiConnectorError? {
         guard mayInclude(text), text.count <= Self.maximumByteCount, let failure = context.backendFailure(text),
+            // Most elements give a failure that reads none of their members, if all of its members are optional.
+            emptyFailure == nil || Self.content(of: failure) != emptyFailure,
             case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount,
             members.count * text.count <= Self.maximumWork
         else { return nil }
@@ -80,7 +88,11 @@ struct RecordFailures: Sendable {
     }
 
     private func failureText(_ text: Data) -> [String]? {
-        context.backendFailure(text)?.backendFailure.map { Self.members(of: $0) }
+        context.backendFailure(text).flatMap(Self.content)
+    }
+
+    private static func content(of failure: ApiConnectorError) -> [String]? {
+        failure.backendFailure.map { members(of: $0) }
     }
 
     /// The members of a value as texts, or the value itself if it has none.
@@ -154,34 +166,27 @@ extension JSONDecoder {
     }
 }
 
-/// A member that an envelope's failures have.
-private enum FailureMark {
-    case key(String)
-    case unknown
-}
-
 private protocol MarkedEnvelope {
-    static func mark(with decoder: JSONDecoder) -> FailureMark
+    /// A member that each failure has; nil if no such member is known.
+    static func mark(with decoder: JSONDecoder) -> String?
 }
 
 extension DataEnvelope: MarkedEnvelope {
-    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark { .key(Keys.failure.rawValue) }
+    fileprivate static func mark(with decoder: JSONDecoder) -> String? { Keys.failure.rawValue }
 }
 
 extension JSONAPIEnvelope: MarkedEnvelope {
-    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark { .key(Keys.failure.rawValue) }
+    fileprivate static func mark(with decoder: JSONDecoder) -> String? { Keys.failure.rawValue }
 }
 
 extension BareEnvelope: MarkedEnvelope {
     /// The member that the failure reads first.
-    fileprivate static func mark(with decoder: JSONDecoder) -> FailureMark {
+    fileprivate static func mark(with decoder: JSONDecoder) -> String? {
         do {
             _ = try decoder.decode(Failure.self, from: Data("{}".utf8))
-            return .unknown
         } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
-            return .key(key.stringValue)
-        } catch {
-            return .unknown
-        }
+            return key.stringValue
+        } catch {}
+        return nil
     }
 }
