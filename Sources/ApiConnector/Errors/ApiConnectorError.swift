@@ -35,9 +35,10 @@ public struct ApiConnectorError: Error, Sendable {
     /// The time from the start of the call to its failure; nil if the error was not thrown by a connection.
     public internal(set) var elapsed: Duration?
 
-    /// How much of the request was sent; nil if the transport does not know.
+    /// How much of the last request was sent; nil if the transport does not know.
     ///
-    /// The transport never reports less than it sent. After ``SentBytes/nothing``, every request is safe to retry.
+    /// The transport never reports less than it sent. After ``SentBytes/nothing``, every request is safe to retry,
+    /// unless there are ``earlierAttempts`` or the call has followed a redirect.
     public var bytesSent: SentBytes?
 
     /// The times of the failed exchange's phases; nil if the transport does not measure them, or was not reached.

@@ -144,7 +144,7 @@ extension ApiRequest {
         history = next.history
         deadline = next.deadline
         // A router may generate a new idempotency key each time.
-        if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
+        keepIdempotencyKey(of: next)
         values.streamMark = next.values.streamMark
         values.streamMark?.isResuming = true
     }

@@ -21,6 +21,7 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         guard scope.admits(request), var credential = try await source.credential(for: request) else {
             return try await wrapped.response(for: request)
         }
+        var request = request
         var sendCount = 1
         while true {
             var authorized = request
@@ -41,6 +42,7 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
                 newer.version != credential.version
             else { return response }
             response.discardBody()
+            request.keepIdempotencyKey(of: response.request)
             if !newer.isFresh { request.report(.credentials(.resent)) }
             credential = newer
             sendCount += 1

@@ -94,7 +94,7 @@ struct RetryRun {
     ) async -> Decision {
         guard isEnd || policy.isTransient(result) else { return .stop(.notTransient) }
         guard request.body.isReplayable else { return .stop(.bodyNotReplayable) }
-        guard request.isRepeatable || result.isBeforeSending else { return .stop(.notIdempotent) }
+        guard request.isRepeatable || result.isBeforeSending(request) else { return .stop(.notIdempotent) }
         let failedCount = hasSucceeded ? waitCount : waitCount + 1
         guard failedCount < policy.maximumAttemptCount else { return .stop(.attemptLimit) }
         let wait = policy.delay(before: waitCount + 1, after: result, asked: asked, date: request.timeSource.date)
@@ -178,10 +178,15 @@ extension Result<ApiResponse, ApiConnectorError> {
         }
     }
 
-    /// Whether no byte of the request was sent.
-    fileprivate var isBeforeSending: Bool {
+    /// Whether no byte of the request was sent, in any attempt.
+    ///
+    /// An inner retrying provider may have sent it in an earlier attempt, with an idempotency key that this request
+    /// lacks. Only the kinds of those attempts are known.
+    fileprivate func isBeforeSending(_ request: ApiRequest) -> Bool {
         guard case .failure(let error) = self else { return false }
-        return RetryPolicy.kindsBeforeSending.contains(error.kind) || error.bytesSent == .nothing
+        let kinds = RetryPolicy.kindsBeforeSending
+        guard kinds.contains(error.kind) || error.bytesSent == .nothing else { return false }
+        return error.earlierAttempts.dropFirst(request.earlierAttempts.count).allSatisfy { kinds.contains($0.kind) }
     }
 
     /// Whether the reason for the missing retry is reported to observers.

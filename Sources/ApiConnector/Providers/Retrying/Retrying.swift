@@ -70,7 +70,8 @@ extension DataRequestType {
     ///
     /// - requests with an idempotent method
     /// - requests with an `Idempotency-Key`
-    /// - any request that failed before a byte was sent
+    /// - any request that failed before a byte was sent; if an inner retrying provider has retried it, each of these
+    ///   attempts failed before the request was sent
     ///
     /// Never retried are:
     ///
@@ -100,5 +101,15 @@ extension ApiRequest {
         beginCall()
         guard let makeKey = policy.idempotencyKey, !isRepeatable, body.isReplayable else { return }
         headers[.idempotencyKey] = makeKey()
+    }
+}
+
+extension ApiRequest {
+    /// Takes over the idempotency key of an earlier request of the call, such as a key that an inner retrying provider
+    /// has added.
+    ///
+    /// The server may have processed an earlier attempt with that key, for example one that timed out.
+    mutating func keepIdempotencyKey(of earlier: ApiRequest) {
+        if let key = earlier.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
     }
 }

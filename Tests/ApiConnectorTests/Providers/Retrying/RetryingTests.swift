@@ -114,6 +114,61 @@ extension RetryingTests {
         #expect(keys.events == expected)
     }
 
+    /// The attempts of the inner provider have its own key, which another request would not have.
+    @Test(arguments: [(.connectionLost, 2), (.timedOut, 2), (.cannotConnect, 4)] as [(ApiConnectorError.Kind, Int)])
+    func aPostThatAnInnerAttemptMayHaveDoneIsNotRetried(_ first: ApiConnectorError.Kind, _ count: Int) async throws {
+        let keys = EventLog<String>()
+        let outer = RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero, maximumDelay: .zero)
+        var inner = outer
+        inner.idempotencyKey = RetryPolicy.randomKey
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            return .failing(keys.events.count % 2 == 1 ? first : .cannotConnect)
+        }
+        .retrying(inner)
+        .retrying(outer)
+        let error = await #expect(throws: ApiConnectorError.self) { try await provider.response(for: request(.post)) }
+        #expect(error?.kind == .cannotConnect)
+        #expect(keys.events.count == count)
+    }
+
+    /// The attempt that was lost may have been processed with the key.
+    @Test func aPostKeepsItsIdempotencyKeyAfterARefresh() async throws {
+        let keys = EventLog<String>()
+        let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .zero, idempotencyKey: RetryPolicy.randomKey)
+        let session = RefreshableCredentials(.bearer("old"), timeSource: clock) { _ in .bearer("new") }
+        let own = try #require(URL(string: "http://api.example.com"))
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            if keys.events.count == 1 { return .failing(.connectionLost) }
+            return request.headers[.authorization] == "Bearer new" ? .fine : .status(401)
+        }
+        .retrying(policy)
+        .authenticating(by: session, for: .origins(own))
+        #expect(try await provider.response(for: request(.post)).status == 200)
+        #expect(keys.events.count == 3)
+        #expect(Set(keys.events).count == 1)
+    }
+
+    @Test func aPostKeepsItsIdempotencyKeyAfterARedirect() async throws {
+        let keys = EventLog<String>()
+        let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .zero, idempotencyKey: RetryPolicy.randomKey)
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            switch keys.events.count {
+            case 1: return .failing(.connectionLost)
+            case 2: return .status(307, headers: ["Location": "/end"])
+            default: return .fine
+            }
+        }
+        let url = try #require(URL(string: "http://mytestserver.com/start"))
+        let api = connection(over: provider.retrying(policy))
+        let response = try await api.response(at: url, method: .post, body: .text("once"))
+        #expect(response.url.path() == "/end")
+        #expect(keys.events.count == 3)
+        #expect(Set(keys.events).count == 1)
+    }
+
     @Test func theStandardIdempotencyKeyIsUniquePerCall() {
         #expect(RetryPolicy.randomKey() != RetryPolicy.randomKey())
         #expect(UUID(uuidString: RetryPolicy.randomKey()) != nil)

@@ -95,6 +95,34 @@ extension FailoverTests {
         #expect(sent.events == row.hosts.compactMap { urls[String($0)] })
     }
 
+    /// The attempts have the retrying provider's own key, which the next host would not get.
+    @Test(arguments: [
+        (.connectionLost, .circuitOpen, "aa"), (.timedOut, .cannotConnect, "aa"), (.cannotConnect, .circuitOpen, "aab"),
+        (.nameNotResolved, .cannotConnect, "aab"),
+    ] as [(ApiConnectorError.Kind, ApiConnectorError.Kind, String)])
+    func aPostThatAnEarlierAttemptMayHaveDoneDoesNotAskTheNext(
+        _ first: ApiConnectorError.Kind,
+        _ second: ApiConnectorError.Kind,
+        _ hosts: String
+    ) async {
+        let sent = EventLog<String>()
+        let policy = RetryPolicy(
+            maximumAttemptCount: 2,
+            initialDelay: .zero,
+            maximumDelay: .zero,
+            idempotencyKey: RetryPolicy.randomKey
+        )
+        let retrying = TestConnector { request in
+            let host = String((request.url.host() ?? "").prefix(1))
+            sent.note(host)
+            return host == "a" ? .failing(request.attempt == 1 ? first : second) : .fine
+        }
+        .retrying(policy)
+        let request = ApiRequest.made("a.example.com", .post, on: timers)
+        _ = await retrying.failingOver(to: Self.hosts).result(for: request)
+        #expect(sent.events.joined() == hosts)
+    }
+
     @Test func theLastFailureIsDelivered() async throws {
         let sent = EventLog<String>()
         let answers: [String: Answer] = [
