@@ -20,6 +20,8 @@ struct LinkFieldParser {
 
     /// The text of a link from the response itself with the relation `next` that is not a URL; nil if there is none.
     ///
+    /// A link whose `anchor` is not a URL may belong to the response; the text then has the anchor, too.
+    ///
     /// If the field is malformed and the part that cannot be read contains `rel=next`, that part is returned.
     static func invalidNext(in value: String, of url: URL) -> String? {
         var parser = LinkFieldParser(text: value[...].utf8)
@@ -30,11 +32,14 @@ struct LinkFieldParser {
                 let text = rest.lowercased().filter { !" \t\"".contains($0) }
                 return text.contains("rel=next") ? rest.withoutBlanks : nil
             }
+            guard WebLink(reference, parameters, of: url) == nil else { continue }
             // An empty reference is valid, so this link lacks nothing but a URL.
-            if WebLink(reference, parameters, of: url) == nil, let link = WebLink("", parameters, of: url),
-                link.has(relation: "next"), link.context == url
+            if let link = WebLink("", parameters, of: url) {
+                if link.has(relation: "next"), link.context == url { return reference }
+            } else if let anchor = parameters.first(where: { $0.name == "anchor" }),
+                WebLink("", parameters.filter { $0.name != "anchor" }, of: url)?.has(relation: "next") == true
             {
-                return reference
+                return "<\(reference)>; anchor=\(anchor.value)"
             }
         }
     }

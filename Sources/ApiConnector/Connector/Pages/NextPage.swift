@@ -18,7 +18,8 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
     /// Follows the first `Link` of the response with the relation `next` (RFC 8288); the default.
     ///
     /// A link is ignored if its `anchor` names a resource other than the page. The list ends if the page has no such
-    /// link. If its only such link is not a URL, the stream fails after the page with kind `.redirectRefused`.
+    /// link. If its only such link is not a URL, or has an `anchor` that is not a URL, the stream fails after the page
+    /// with kind `.redirectRefused`.
     public static var link: NextPage {
         NextPage { page, _ in
             if let link = page.head.links.first(where: { $0.has(relation: "next") && $0.context == page.url }) {

@@ -336,6 +336,20 @@ struct PageTests {
         }
     }
 
+    /// The link may belong to the page.
+    @Test(arguments: noURLs) func refuseALinkWithAnAnchorThatIsNotAURL(_ anchor: String) async throws {
+        let link = "</b>; rel=next; anchor=\"\(anchor)\""
+        for field in [link, "</>; rel=first, \(link)", "\(link), </c>; rel=next; anchor=\"/other\""] {
+            let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: field) }
+            let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
+            #expect(found.elements == [[1]])
+            let error = try #require(found.error)
+            #expect(error.kind == .redirectRefused)
+            #expect(error.detail.hasPrefix("on page 2: the previous page links to \"</b>; anchor="))
+            #expect(web.requests.count == 1)
+        }
+    }
+
     @Test(arguments: ["/posts?page=2; rel=next", "oh </b>; rel=\"next\"", "</a>; rel=prev, </b; rel=Next"])
     func refuseAMalformedLinkField(_ field: String) async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: field) }
@@ -347,6 +361,7 @@ struct PageTests {
     /// None of these fields links from the page to a next one.
     @Test(arguments: [
         "<http://[>; rel=last", "<http://[>; rel=next; anchor=\"/other\"", "<http://[>", "junk",
+        "</b>; rel=last; anchor=\"http://[\"", "</b>; rel=next; anchor=\"mailto:a@example.com\"",
         "</next>; rel=prev, oh <https://next.example.com>; rel=icon",
     ])
     func endWithoutALinkToTheNextPage(_ field: String) async throws {
@@ -358,7 +373,8 @@ struct PageTests {
 
     @Test func followAnotherNextLinkThatIsAURL() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
-            page("[1]", link: request.target == "/a" ? "<http://[>; rel=next, </b>; rel=next" : nil)
+            let links = "<http://[>; rel=next, </c>; rel=next; anchor=\"http://[\", </b>; rel=next"
+            return page("[1]", link: request.target == "/a" ? links : nil)
         }
         let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
         #expect(found.elements == [[1], [1]])
