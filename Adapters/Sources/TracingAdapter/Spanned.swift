@@ -10,13 +10,18 @@ public import Tracing
 ///
 /// The span has the attributes that OpenTelemetry's conventions for HTTP clients require, and what the transport has
 /// measured.
+///
+/// The IDs of the trace are sent to each origin. Baggage may contain personal data, so it is only sent to the origins
+/// in a scope (W3C Baggage, "Privacy Considerations").
 public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
     private let wrapped: Wrapped
     private let tracer: T
+    private let baggageScope: CredentialScope
 
-    init(_ wrapped: Wrapped, by tracer: T) {
+    init(_ wrapped: Wrapped, by tracer: T, _ baggageScope: CredentialScope) {
         self.wrapped = wrapped
         self.tracer = tracer
+        self.baggageScope = baggageScope
     }
 
     /// Sends the request in its own span, which ends with the response body.
@@ -26,7 +31,8 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
         let route = request.routeName
         let span = tracer.startSpan(route.map { "\(request.method) \($0)" } ?? "\(request.method)", ofKind: .client)
         var request = request
-        tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
+        let injector = HeaderInjector(injectsBaggage: baggageScope.admits(request))
+        tracer.inject(span.context, into: &request.headers, using: injector)
         return try await wrapped.observing(by: SpanEnd(span: span)).response(for: request)
     }
 }
@@ -36,9 +42,11 @@ extension DataRequestType {
     ///
     /// Around a retrying provider, a span covers a whole call. Inside a retrying provider, it covers one attempt.
     ///
-    /// - Parameter tracer: The tracer.
-    public func spanned<T: Tracer>(by tracer: T) -> Spanned<Self, T> {
-        Spanned(self, by: tracer)
+    /// - Parameters:
+    ///   - tracer: The tracer.
+    ///   - scope: The origins that get the baggage of the span's context; the connection's own by default.
+    public func spanned<T: Tracer>(by tracer: T, baggageFor scope: CredentialScope = .connection) -> Spanned<Self, T> {
+        Spanned(self, by: tracer, scope)
     }
 }
 
@@ -108,7 +116,11 @@ private struct SpanEnd<Kind: Span>: CallObserver {
 
 /// Writes a context's parts into header fields.
 private struct HeaderInjector: Injector {
+    let injectsBaggage: Bool
+
     func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) {
+        // The name is `baggage` in W3C Baggage, and contains it in older formats.
+        guard injectsBaggage || !key.lowercased().contains("baggage") else { return }
         carrier[HTTPHeaders.Name(key)] = value
     }
 }

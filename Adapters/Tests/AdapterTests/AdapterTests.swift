@@ -220,6 +220,64 @@ struct AdapterTests {
         #expect(tracer.finishedSpans[1].attributes.get("error.type") == .string("404"))
     }
 
+    /// A tracer that sends baggage with each context.
+    private struct BaggageTracer: Tracer {
+        typealias Span = InMemorySpan
+
+        let base = InMemoryTracer()
+
+        func startSpan<Instant: TracerInstant>(
+            _ operationName: String,
+            context: @autoclosure () -> ServiceContext,
+            ofKind kind: SpanKind,
+            at instant: @autoclosure () -> Instant,
+            function: String,
+            file fileID: String,
+            line: UInt
+        ) -> InMemorySpan {
+            base.startSpan(operationName, context: context(), ofKind: kind)
+        }
+
+        func forceFlush() {}
+
+        func extract<Carrier, Extract: Extractor>(
+            _ carrier: Carrier,
+            into context: inout ServiceContext,
+            using extractor: Extract
+        ) where Carrier == Extract.Carrier {}
+
+        func inject<Carrier, Inject: Injector>(
+            _ context: ServiceContext,
+            into carrier: inout Carrier,
+            using injector: Inject
+        ) where Carrier == Inject.Carrier {
+            base.inject(context, into: &carrier, using: injector)
+            injector.inject("user=1", forKey: "baggage", into: &carrier)
+        }
+    }
+
+    @Test func baggageIsSentToTheOriginsInItsScopeOnly() async throws {
+        let foreign = try #require(URL(string: "http://other.example.com/me"))
+        let api = connection(transport.spanned(by: BaggageTracer()))
+        #expect(try await api.response(at: .me).request.headers["baggage"] == "user=1")
+        let sent = try await api.response(at: foreign).request.headers
+        #expect(sent["baggage"] == nil)
+        #expect(sent["in-memory-trace-id"] != nil)
+        let wide = connection(transport.spanned(by: BaggageTracer(), baggageFor: .connection(and: foreign)))
+        #expect(try await wide.response(at: foreign).request.headers["baggage"] == "user=1")
+    }
+
+    @Test func baggageIsNotSentToTheTargetOfARedirectToAnotherOrigin() async throws {
+        let redirecting = TestConnector { request in
+            request.url.host() == "localhost"
+                ? .status(307, headers: ["Location": "http://other.example.com/me"]) : .status(200)
+        }
+        let response = try await connection(redirecting.spanned(by: BaggageTracer())).response(at: .me)
+        #expect(response.url.host() == "other.example.com")
+        #expect(response.request.headers["baggage"] == nil)
+        #expect(response.request.headers["in-memory-trace-id"] != nil)
+    }
+
     @Test func theSpanOfAStreamEndsWithItsBody() async throws {
         let tracer = InMemoryTracer()
         let api = connection(transport.spanned(by: tracer))
