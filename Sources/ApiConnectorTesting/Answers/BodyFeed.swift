@@ -48,7 +48,8 @@ public final class BodyFeed: Sendable {
     /// Sends bytes, and returns when the client has processed them.
     ///
     /// The client has processed the bytes when it asks for the next ones, or has stopped reading. Before that, the body
-    /// of its loop has run for each element that ends within the bytes.
+    /// of its loop has run for each element that ends within the bytes. A client that leaves a loop over a
+    /// ``/ApiConnector/ResponseBody``, but keeps the body, has not stopped reading.
     ///
     /// - Throws: An error if the client does not read and process the bytes within a minute or has stopped reading
     ///   before; `CancellationError`.
