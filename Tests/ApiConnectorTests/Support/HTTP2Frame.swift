@@ -21,6 +21,7 @@ struct HTTP2Frame: Sendable {
 
     static let settings = HTTP2Frame(type: 4)
     static let settingsAcknowledgment = HTTP2Frame(type: 4, flags: 1)
+    static let ping = HTTP2Frame(type: 6, payload: [0, 0, 0, 0, 0, 0, 0, 0])
 
     /// A whole response: the head is `:status: 200` from HPACK's static table.
     static func ok(_ stream: UInt32) -> HTTP2Frame {
@@ -58,6 +59,15 @@ extension LoopbackConnection {
             case 0 where head[4] & 1 != 0, 1 where head[4] & 1 != 0: try onRequest(stream)
             default: break
             }
+        }
+    }
+
+    /// Reads frames up to the acknowledgment of a ping.
+    func readPingAcknowledgment() throws {
+        while true {
+            let head = [UInt8](try read(9))
+            _ = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
+            if head[3] == 6, head[4] & 1 != 0 { return }
         }
     }
 

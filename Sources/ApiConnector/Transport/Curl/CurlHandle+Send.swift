@@ -268,12 +268,19 @@ extension CurlHandle {
             )
         }
         guard send.step == .refuse else { return nil }
-        let method = transfer.request.method
+        let reason =
+            if !transfer.request.isRepeatable {
+                "\(transfer.request.method) is not sent twice"
+            } else if head.isComplete {
+                "the response has begun"
+            } else {
+                "the request was sent again already"
+            }
         if log.isDowngraded {
             var error = ApiConnectorError(
                 .other,
                 "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED); it may have processed the request, "
-                    + "and \(method) is not sent twice",
+                    + "and \(reason)",
                 request: transfer.request
             )
             .advising(
@@ -282,13 +289,10 @@ extension CurlHandle {
             error.isPermanent = true
             return error
         }
-        let reason =
-            transfer.request.isRepeatable
-            ? "the request was sent again already" : "\(method) is not sent twice"
+        let time = head.isComplete ? "within the response" : "after the request was sent and before a response came"
         return ApiConnectorError(
             .connectionLost,
-            "the connection ended after the request was sent and before a response came; the server may have processed "
-                + "the request, and \(reason)",
+            "the connection ended \(time); the server may have processed the request, and \(reason)",
             request: transfer.request
         )
     }

@@ -101,6 +101,29 @@ struct CurlDowngradeTests {
         #expect(http1.requests.count == 1)
     }
 
+    /// libcurl has read a part of the response, so that the request is not sent again.
+    @Test(arguments: [.get, .put] as [HTTPMethod])
+    func theErrorOfAResponseThatHasBegunSaysSo(_ method: HTTPMethod) async throws {
+        let http2 = try LoopbackServer { connection in
+            try connection.serveHTTP2 { stream in
+                try connection.send(HTTP2Frame(type: 1, flags: 4, stream: stream, payload: [0x88]))
+                try connection.send(HTTP2Frame(type: 0, stream: stream, payload: Array("2".utf8)))
+                try connection.send(.ping)
+                try connection.readPingAcknowledgment()
+                try connection.send(.reset(stream, code: HTTP2Frame.http1Required))
+            }
+        }
+        let relay = try TLSRelay(certificates, [("h2", http2.port), ("http/1.1", http1.port)])
+        let provider = provider()
+        let error = await #expect(throws: ApiConnectorError.self) { try await body(provider, method, relay) }
+        #expect(
+            error?.detail
+                == "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED); it may have processed the "
+                + "request, and the response has begun"
+        )
+        #expect(http1.requests.isEmpty)
+    }
+
     /// If the part of the first response has reached the reader, no second response may follow it.
     @Test func aStreamNeverHasPartsOfTwoResponses() async throws {
         let http2 = try http2(.afterTheHead)

@@ -123,10 +123,6 @@ struct CurlEarlyResponseTests {
     }
 }
 
-extension HTTP2Frame {
-    fileprivate static let ping = HTTP2Frame(type: 6, payload: [0, 0, 0, 0, 0, 0, 0, 0])
-}
-
 extension LoopbackConnection {
     /// Speaks HTTP/2 without TLS, and tells of each request by its stream once its head has come.
     fileprivate func serveRequests(_ onHead: (UInt32) throws -> Void) throws {
@@ -139,15 +135,6 @@ extension LoopbackConnection {
             case 1: try onHead(head[5...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
             default: break
             }
-        }
-    }
-
-    /// Reads frames up to the acknowledgment of a ping.
-    fileprivate func readPingAcknowledgment() throws {
-        while true {
-            let head = [UInt8](try read(9))
-            _ = try read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
-            if head[3] == 6, head[4] & 1 != 0 { return }
         }
     }
 }
