@@ -22,16 +22,14 @@ extension CurlHandle {
         }
         switch head.append(line) {
         case .proceed: break
-        case .complete(isProvisional: true): break
+        case .complete(isProvisional: true): prepareSendWithoutExpectation(of: transfer)
         case .complete(isProvisional: false):
             noteHead(of: transfer)
             closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
             isShared = !hasTurnShare
             if isShared { turns.recordSharing(of: transfer) }
-            // After a status of 300 and more, libcurl sends nothing more of the body. But it waits for the source of a
-            // paused body, unless the transfer is resumed.
-            if transfer.upload != nil { turns.pause(transfer) }
+            resumeUpload(of: transfer)
             // RFC 9112, section 6.3: bytes after such a body may be an attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
             forbidReuseWithoutBody(of: transfer)
@@ -53,6 +51,25 @@ extension CurlHandle {
         guard byteCount > 0, head.bytes.starts(with: "HTTP/1".utf8), easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0 == 0
         else { return }
         easy.set(CCURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Prepares for libcurl's second send after a 417 (RFC 9110, section 10.1.1): without `Expect`, on another connection.
+    ///
+    /// Over HTTP/1, the server may still read the body that the first send has announced. It would take the second send
+    /// for the body.
+    private func prepareSendWithoutExpectation(of transfer: CurlTransfer) {
+        transfer.block.removeExpectation()
+        head.mayExpectContinue = false
+        if head.bytes.starts(with: "HTTP/1".utf8) { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+        resumeUpload(of: transfer)
+    }
+
+    /// Resumes a paused body after the head of a response.
+    ///
+    /// After a status of 300 and more, libcurl sends nothing more of the body. But it waits for the source of a paused
+    /// body, unless the transfer is resumed.
+    private func resumeUpload(of transfer: CurlTransfer) {
+        if transfer.upload != nil { turns.pause(transfer) }
     }
 
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {

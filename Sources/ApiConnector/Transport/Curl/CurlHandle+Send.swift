@@ -34,6 +34,7 @@ extension CurlHandle {
     private func maySend(on connection: CurlConnectionName) -> Bool {
         guard let transfer else { return false }
         var question = repetition(of: transfer)
+        if question.isAnswered, !beginSendWithoutExpectation(of: transfer) { return false }
         question.isReused = openedSockets.isEmpty
         if question.isReused {
             question.hasUnsolicitedInput = sockets.hasUnsolicitedInput(connection)
@@ -56,6 +57,19 @@ extension CurlHandle {
         progress.send(in: turns.callNumber)
         if transfer.inlineBody?.isEmpty == false { sockets.cork(connection) }
         return true
+    }
+
+    /// Forgets a 417, so that a further send counts as a repetition.
+    ///
+    /// If the server refuses the expectation after libcurl has sent a part of the body, libcurl 7.88 does not start at the
+    /// first byte again.
+    ///
+    /// - Returns: False if a part of the body was sent, and cannot be read again.
+    private func beginSendWithoutExpectation(of transfer: CurlTransfer) -> Bool {
+        head.reset(mayExpectContinue: false, isHTTP1: head.isHTTP1)
+        easy.set(CCURLOPT_FORBID_REUSE, 0)
+        isBodyUsedUp = transfer.upload?.rewind() == false
+        return !isBodyUsedUp
     }
 
     /// Whether libcurl may open a socket for the transfer.
@@ -263,7 +277,7 @@ extension CurlHandle {
         if isBodyUsedUp {
             return ApiConnectorError(
                 .notReplayable,
-                "the connection ended before a response came, and the request's body cannot be sent again",
+                "the request has to be sent again, and its body cannot be read again",
                 request: transfer.request
             )
         }

@@ -55,6 +55,17 @@ struct CurlRequestBlock: ~Copyable {
         Self.append("\0", to: &end)
     }
 
+    /// Removes the field `Expect` for the next send; libcurl removes only its own one.
+    func removeExpectation() {
+        let name = Self.expect.rawValue + ":"
+        var node = headers
+        while let line = node?.pointee {
+            // A line without a value is not sent.
+            if strncasecmp(line.data, name, name.utf8.count) == 0 { line.data[name.utf8.count] = 0 }
+            node = line.next
+        }
+    }
+
     /// Whether the request uses TLS.
     var isSecure: Bool { url[4] | 0x20 == CChar(bitPattern: UInt8(ascii: "s")) }
 

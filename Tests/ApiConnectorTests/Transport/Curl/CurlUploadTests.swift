@@ -158,30 +158,104 @@ struct CurlUploadTests {
         try await server.connectionEnded(0)
     }
 
-    @Test func sendsABodyAgainAfterA417() async throws {
-        let server = try LoopbackServer { connection in
-            guard let first = try connection.readHead(), first.header("Expect") != nil else { return }
-            try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
-            guard let second = try connection.readRequest() else { return }
-            try connection.send(.text("\(second.body.count)"), answering: second)
+    /// A server that refuses `Expect`, and then reads the announced body (RFC 9110, section 10.1.1).
+    ///
+    /// It answers any other request with the size of the body.
+    ///
+    /// - Parameter isMixed: Opened when a later request was taken for the body.
+    private func serverWithoutExpect(_ isMixed: Gate) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let request = try connection.readHead() {
+                if request.header("Expect") == nil {
+                    let body = try connection.readBody(of: request)
+                    try connection.send(.text("\(body.count)"), answering: request)
+                } else {
+                    try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+                    _ = try connection.readBody(of: request)
+                    isMixed.open()
+                    return
+                }
+            }
         }
-        let request = ApiRequest(url: server.url(), method: .post, body: .data(Self.large))
-        let response = try await CurlProvider().response(for: request)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func sendsABodyAgainOnAnotherConnectionAfterA417(_ isSource: Bool, hasOwnField: Bool) async throws {
+        let isMixed = Gate("a request in place of the body")
+        let server = try serverWithoutExpect(isMixed)
+        let data = Self.large
+        let source = RequestBody.stream(byteCount: data.count) {
+            AsyncStream { continuation in
+                continuation.yield(data)
+                continuation.finish()
+            }
+        }
+        var request = ApiRequest(url: server.url(), method: .post, body: isSource ? source : .data(data))
+        if hasOwnField { request.headers["Expect"] = "100-continue" }
+        let response = try await CurlProvider(configuration: .patient).response(for: request)
         #expect(response.status == 200)
+        #expect(try await response.body.collect(upTo: 100) == Data("3000000".utf8))
+        #expect(server.requests.map { $0.header("Expect") } == ["100-continue", nil])
+        #expect(!isMixed.isOpen)
+    }
+
+    @Test(arguments: [true, false]) func aServerThatAlwaysAnswers417IsAskedTwice(hasOwnField: Bool) async throws {
+        let server = try LoopbackServer { connection in
+            guard try connection.readHead() != nil else { return }
+            try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
+            try connection.waitUntilPeerCloses()
+        }
+        var request = ApiRequest(url: server.url(), method: .put, body: .data(Self.large))
+        if hasOwnField { request.headers["Expect"] = "100-continue" }
+        let response = try await CurlProvider(configuration: .patient).response(for: request)
+        #expect(response.status == 417)
+        #expect(try await response.body.collect(upTo: 100) == Data("no".utf8))
+        #expect(server.requests.map { $0.header("Expect") } == ["100-continue", nil])
+    }
+
+    /// libcurl sends the body after a second without a response.
+    @Test func startsTheBodyAgainAfterALate417() async throws {
+        let isRepeated = Gate("second request")
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readHead() else { return }
+            if request.header("Expect") == nil {
+                isRepeated.open()
+                let body = try connection.readBody(of: request)
+                try connection.send(.text(String(decoding: body, as: UTF8.self)), answering: request)
+            } else {
+                _ = try connection.read(1)
+                try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+                try connection.waitUntilPeerCloses()
+            }
+        }
+        let body = RequestBody.stream(isReplayable: true) {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("one ".utf8))
+                Task {
+                    do {
+                        try await isRepeated.opened()
+                        continuation.yield(Data("two".utf8))
+                        continuation.finish()
+                    } catch {
+                        continuation.finish(throwing: error)
+                    }
+                }
+            }
+        }
+        var request = ApiRequest(url: server.url(), method: .put, body: body)
+        request.headers["Expect"] = "100-continue"
+        let response = try await CurlProvider(configuration: .patient).response(for: request)
+        #expect(response.status == 200)
+        #expect(try await response.body.collect(upTo: 100) == Data("one two".utf8))
     }
 
     @Test func forgetsA417WithTheNextCall() async throws {
-        let refusing = try LoopbackServer { connection in
-            guard try connection.readHead() != nil else { return }
-            try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
-            guard let second = try connection.readRequest() else { return }
-            try connection.send(.status(204), answering: second)
-        }
+        let refusing = try serverWithoutExpect(Gate("a request in place of the body"))
         let other = try LoopbackServer.responding { _ in .status(204) }
         let provider = CurlProvider(configuration: .patient)
-        for url in [refusing.url(), other.url()] {
+        for (url, status) in [(refusing.url(), 200), (other.url(), 204)] {
             let request = ApiRequest(url: url, method: .put, body: .data(Self.large))
-            #expect(try await provider.response(for: request).status == 204)
+            #expect(try await provider.response(for: request).status.rawValue == status)
         }
         #expect(try await other.request(0).header("Expect") == "100-continue")
     }
