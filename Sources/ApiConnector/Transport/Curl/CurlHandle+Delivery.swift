@@ -115,7 +115,9 @@ extension CurlHandle {
     /// Called after libcurl has read up to 100 times.
     func finishRound() {
         guard let transfer else { return }
-        if isShared, nudge.finishRound(), !isReceivePaused { turns.delay(transfer, now: MonotonicTime.milliseconds) }
+        if isShared, nudge.finishRound(hasLength: isAnsweredInFull), !isReceivePaused {
+            turns.delay(transfer, now: MonotonicTime.milliseconds)
+        }
         guard hasTurnShare else { return }
         switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
         case .none: return

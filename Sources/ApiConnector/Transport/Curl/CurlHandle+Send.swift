@@ -252,6 +252,17 @@ extension CurlHandle {
         return announcedByteCount.map { $0 == easy.byteCount(CCURLINFO_SIZE_DOWNLOAD_T) } ?? true
     }
 
+    /// Whether the response over HTTP/2 has its announced length, and libcurl still sends the request's body.
+    ///
+    /// libcurl then reads neither the reset of the stream nor more room for the body. A body whose source has no bytes now
+    /// is not judged.
+    var isAnsweredInFull: Bool {
+        guard CurlRuntime.stopsReadingAtLength, isShared, !isBodySent, !isReceivePaused, head.isComplete,
+            transfer?.upload?.isStarved != true, let announcedByteCount, announcedByteCount > 0
+        else { return false }
+        return announcedByteCount == easy.byteCount(CCURLINFO_SIZE_DOWNLOAD_T)
+    }
+
     /// Whether a code means that a connection was lost during the request, and not because of a missing client
     /// certificate.
     private func isLostConnection(_ code: Int32) -> Bool {

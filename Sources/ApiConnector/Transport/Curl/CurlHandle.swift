@@ -31,6 +31,8 @@ final class CurlHandle {
     /// Whether libcurl has paused receiving.
     var isReceivePaused = false
     var nudge = CurlNudge()
+    /// Whether the transfer was last resumed to look again.
+    private var isLooking = false
     /// The last turn that received a piece of the body.
     var lastPieceTurn = -1
     let sockets: CurlSockets
@@ -114,8 +116,14 @@ final class CurlHandle {
     /// - Returns: libcurl's code. If it is not 0, the transfer has ended, and libcurl does not report it anywhere else.
     func resume() -> Int32 {
         isReceivePaused = false
-        if nudge.begin() { curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_SEND)) }
+        isLooking = nudge.begin()
+        if isLooking { curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_SEND)) }
         return curl_easy_pause(easy.pointer, 0)
+    }
+
+    /// Whether the transfer that was just resumed has its whole response, and can send no more of the request's body.
+    func isStuck() -> Bool {
+        isLooking && isAnsweredInFull && nudge.hasStalled(easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0)
     }
 
     /// Delivers the head of a transfer that has ended, if it is still held.

@@ -284,7 +284,11 @@ extension CurlLoop {
         let wasReceivePaused = handle.isReceivePaused
         let code = calling { handle.resume() }
         // Without buffered data, a bad argument means that the transfer waits for a new connection.
-        if code != 0, code != 43 || wasReceivePaused { finish(handle, code) }
+        if code != 0 {
+            if code != 43 || wasReceivePaused { finish(handle, code) }
+        } else if handle.isStuck() {
+            finish(handle, 0)
+        }
     }
 }
 

@@ -205,10 +205,15 @@ struct CurlTurnShare {
 ///   of it.
 ///
 /// So it looks again once, 20 ms after a round that brought no data.
+///
+/// If the response has its announced length, libcurl does not even read the server's next bytes. So the library looks
+/// every 20 ms whether libcurl still sends.
 struct CurlNudge {
     private var isDue = false
     private var isRunning = false
     private var hasPiece = true
+    /// The bytes of the request's body that were sent when a look began; nil before a look at a complete response.
+    private var sentByteCount: Int64?
 
     /// Records a piece of the body.
     mutating func countPiece() {
@@ -217,12 +222,21 @@ struct CurlNudge {
 
     /// Ends a round of reads.
     ///
+    /// - Parameter hasLength: Whether the response has its announced length, and libcurl still sends the request's body.
     /// - Returns: Whether libcurl should look again later.
-    mutating func finishRound() -> Bool {
+    mutating func finishRound(hasLength: Bool) -> Bool {
         defer { (isRunning, hasPiece) = (false, false) }
-        guard !hasPiece, !isRunning, !isDue else { return false }
+        guard hasLength || (!hasPiece && !isRunning), !isDue else { return false }
         isDue = true
         return true
+    }
+
+    /// Whether libcurl has sent nothing between two looks at a response that has its announced length.
+    ///
+    /// - Parameter sentByteCount: The bytes of the request's body that were sent so far.
+    mutating func hasStalled(_ sentByteCount: Int64) -> Bool {
+        defer { self.sentByteCount = sentByteCount }
+        return self.sentByteCount == sentByteCount
     }
 
     /// Begins to look again, if that is due.

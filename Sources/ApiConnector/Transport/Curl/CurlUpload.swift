@@ -53,6 +53,11 @@ final class CurlUpload: Sendable {
         guarded.withLock { $0.state.suppliedByteCount }
     }
 
+    /// Whether libcurl waits for the source.
+    var isStarved: Bool {
+        guarded.withLock { $0.state.isStarved }
+    }
+
     /// Supplies bytes to libcurl, in a turn of the loop.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUploadState.Supply {
         let (supply, waiter) = guarded.withLock { guarded in

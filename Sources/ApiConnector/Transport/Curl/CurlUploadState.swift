@@ -16,7 +16,8 @@ struct CurlUploadState {
     private var chunk = Data()
     private var offset = 0
     private var isComplete = false
-    private var isStarved = false
+    /// Whether libcurl has paused, because there are no bytes now.
+    private(set) var isStarved = false
     /// The number of bytes that libcurl has read since the start of the body.
     private(set) var suppliedByteCount = 0
     private(set) var failure: ApiConnectorError?

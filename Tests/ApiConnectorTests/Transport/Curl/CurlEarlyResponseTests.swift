@@ -3,9 +3,10 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
-import ApiConnector
 import ApiConnectorTesting
 import Testing
+
+@testable import ApiConnector
 
 /// A server that answers before it has read the request's body (RFC 9113, section 8.1).
 struct CurlEarlyResponseTests {
@@ -22,9 +23,12 @@ struct CurlEarlyResponseTests {
         var status: UInt16
         var body: Body
         var answer: String
+        var hasLength: Bool
         var delivery: ResponseDelivery
 
-        var testDescription: String { "\(status), \(body), \(answer), \(delivery)" }
+        var testDescription: String {
+            "\(status), \(body), \(answer), \(hasLength ? "length" : "no length"), \(delivery)"
+        }
     }
 
     /// How an attempt to send the request ended.
@@ -33,19 +37,39 @@ struct CurlEarlyResponseTests {
         case failure(ApiConnectorError.Kind)
     }
 
-    static let rows: [Row] = [200, 303, 413].flatMap { status in
-        Body.allCases.flatMap { body in
-            ["", "hello"].flatMap { answer in
-                [.standard, .streamed].map { Row(status: status, body: body, answer: answer, delivery: $0) }
+    static let rows: [Row] = {
+        var rows: [Row] = []
+        for status: UInt16 in [200, 303, 413] {
+            for body in Body.allCases {
+                for (answer, hasLength) in [("", false), ("hello", false), ("", true), ("hello", true)] {
+                    // While its source has no bytes, a request is not ended by a success with a length.
+                    if status == 200, body == .slowSource, answer == "hello", hasLength { continue }
+                    for delivery in [ResponseDelivery.standard, .streamed] {
+                        rows.append(
+                            Row(status: status, body: body, answer: answer, hasLength: hasLength, delivery: delivery)
+                        )
+                    }
+                }
             }
         }
-    }
+        return rows
+    }()
 
     /// The client has read the response before the server refuses the rest of the body.
     @Test(arguments: rows, [.put, .post] as [HTTPMethod])
     func anEarlyResponseIsDelivered(_ row: Row, _ method: HTTPMethod) async throws {
         let (outcome, count) = try await outcome(row, method, isApart: true)
         #expect(outcome == .response(Int(row.status), Data(row.answer.utf8)))
+        #expect(count == 1)
+    }
+
+    /// Before 8.6, libcurl reads no more room for the body once the response has its length.
+    @Test(arguments: [.whole, .source] as [Body], [.standard, .streamed] as [ResponseDelivery])
+    func aResponseWithALengthNeedsNoReset(_ body: Body, _ delivery: ResponseDelivery) async throws {
+        guard CurlRuntime.stopsReadingAtLength else { return }
+        let row = Row(status: 200, body: body, answer: "hello", hasLength: true, delivery: delivery)
+        let (outcome, count) = try await outcome(row, .post, isApart: true, isReset: false)
+        #expect(outcome == .response(200, Data("hello".utf8)))
         #expect(count == 1)
     }
 
@@ -58,15 +82,26 @@ struct CurlEarlyResponseTests {
 
     /// The outcome of a call, and how often it was sent.
     ///
-    /// - Parameter isApart: Whether the server waits until the client has read the response, and then resets the stream.
-    private func outcome(_ row: Row, _ method: HTTPMethod, isApart: Bool) async throws -> (Outcome, Int) {
+    /// - Parameters:
+    ///   - isApart: Whether the server waits until the client has read the response, and then resets the stream.
+    ///   - isReset: Whether the server resets the stream; true by default.
+    private func outcome(
+        _ row: Row,
+        _ method: HTTPMethod,
+        isApart: Bool,
+        isReset: Bool = true
+    ) async throws -> (Outcome, Int) {
         let seen = Locked(0)
         let answered = Gate("response")
         let server = try LoopbackServer { connection in
             try connection.send(HTTP2Frame.settings.bytes)
             try connection.serveRequests { stream in
                 seen.withLock { $0 += 1 }
-                var head = HTTP2Frame.head(status: [0x08, 3] + Array("\(row.status)".utf8), isLast: row.answer.isEmpty)
+                var head = HTTP2Frame.head(
+                    row.hasLength ? [("content-length", "\(row.answer.utf8.count)")] : [],
+                    status: [0x08, 3] + Array("\(row.status)".utf8),
+                    isLast: row.answer.isEmpty
+                )
                 head.stream = stream
                 var frames = [head]
                 if !row.answer.isEmpty {
@@ -78,7 +113,7 @@ struct CurlEarlyResponseTests {
                     try connection.readPingAcknowledgment()
                     frames = []
                 }
-                frames.append(.reset(stream, code: 0))
+                if isReset { frames.append(.reset(stream, code: 0)) }
                 try connection.send(HTTP2Frame.bytes(of: frames))
                 answered.open()
             }
