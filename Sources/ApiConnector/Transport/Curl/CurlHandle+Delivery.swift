@@ -53,10 +53,10 @@ extension CurlHandle {
         easy.set(CCURLOPT_FORBID_REUSE, 1)
     }
 
-    /// Prepares for libcurl's second send after a 417 (RFC 9110, section 10.1.1): without `Expect`, on another connection.
+    /// Prepares libcurl's second send after a 417: without `Expect`, on another connection.
     ///
-    /// Over HTTP/1, the server may still read the body that the first send has announced. It would take the second send
-    /// for the body.
+    /// Over HTTP/1, the server may still read the body that the first send has announced (RFC 9110, section 10.1.1). It
+    /// would take the second send for the body.
     private func prepareSendWithoutExpectation(of transfer: CurlTransfer) {
         transfer.block.removeExpectation()
         head.mayExpectContinue = false

@@ -61,8 +61,7 @@ extension CurlHandle {
 
     /// Forgets a 417, so that a further send counts as a repetition.
     ///
-    /// If the server refuses the expectation after libcurl has sent a part of the body, libcurl 7.88 does not start at the
-    /// first byte again.
+    /// If libcurl 7.88 has sent a part of the body before the 417, it does not start at the first byte again.
     ///
     /// - Returns: False if a part of the body was sent, and cannot be read again.
     private func beginSendWithoutExpectation(of transfer: CurlTransfer) -> Bool {
@@ -248,14 +247,17 @@ extension CurlHandle {
     ///
     /// libcurl 7.88 reports this as an error without a text, and has not compared the length of the body.
     func isAnsweredEarly(_ code: Int32) -> Bool {
-        guard code == 92, log.isClosed, errorText.pointee == 0, head.isComplete, !isReceivePaused else { return false }
-        return announcedByteCount.map { $0 == easy.byteCount(CCURLINFO_SIZE_DOWNLOAD_T) } ?? true
+        guard code == 92, log.isClosed, errorText.pointee == 0, !isReceivePaused else { return false }
+        let byteCount = easy.byteCount(CCURLINFO_SIZE_DOWNLOAD_T) ?? 0
+        // libcurl drops the body of a 417 after which it would send the request again.
+        guard head.isComplete || (head.isProvisional && byteCount == 0) else { return false }
+        return announcedByteCount.map { $0 == byteCount } ?? true
     }
 
     /// Whether the response over HTTP/2 has its announced length, and libcurl still sends the request's body.
     ///
-    /// libcurl then reads neither the reset of the stream nor more room for the body. A body whose source has no bytes now
-    /// is not judged.
+    /// libcurl then reads neither the reset of the stream nor more room for the body. A body whose source has no bytes
+    /// now is not judged.
     var isAnsweredInFull: Bool {
         guard CurlRuntime.stopsReadingAtLength, isShared, !isBodySent, !isReceivePaused, head.isComplete,
             transfer?.upload?.isStarved != true, let announcedByteCount, announcedByteCount > 0

@@ -31,7 +31,7 @@ enum CurlRuntime {
     /// In 7.88, libcurl's log contains every GOAWAY, so a connection that ends without one can be recognized.
     static let tellsBrokenRules = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 
-    /// Before 8.6, libcurl reads nothing more for a transfer over HTTP/2 once it has the announced length of the response.
+    /// Before 8.6, libcurl reads nothing more for a transfer over HTTP/2 once the response has its announced length.
     static let stopsReadingAtLength = versionNumber < 0x08_06_00
 
     /// In 7.88, HTTP/2 with prior knowledge breaks a reused connection.

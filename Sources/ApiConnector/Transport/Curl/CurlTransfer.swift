@@ -7,8 +7,8 @@
 /// One request over libcurl: its state, and the tasks that wait for it.
 ///
 /// Unchecked, because C code has pointers to its contents. The header list of `block`, `handle`, `lane`, `fileHold` and
-/// `fileHoldNumber` are only used by the thread that has the loop's turn. Everything else is constant or protected by the
-/// lock, which is never held while a continuation is resumed or libcurl is called.
+/// `fileHoldNumber` are only used by the thread that has the loop's turn. Everything else is constant or protected by
+/// the lock, which is never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
     typealias ReadResult = Result<Data?, ApiConnectorError>

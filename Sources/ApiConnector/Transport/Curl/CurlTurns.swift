@@ -222,7 +222,7 @@ struct CurlNudge {
 
     /// Ends a round of reads.
     ///
-    /// - Parameter hasLength: Whether the response has its announced length, and libcurl still sends the request's body.
+    /// - Parameter hasLength: Whether the response has its announced length, but the request's body is not sent.
     /// - Returns: Whether libcurl should look again later.
     mutating func finishRound(hasLength: Bool) -> Bool {
         defer { (isRunning, hasPiece) = (false, false) }

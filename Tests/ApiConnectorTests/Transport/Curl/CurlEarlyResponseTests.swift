@@ -80,6 +80,27 @@ struct CurlEarlyResponseTests {
         #expect(count == 1)
     }
 
+    /// The server refuses each request with its head.
+    @Test func aRequestWithItsOwnExpectEndsWithThe417() async throws {
+        let seen = Locked(0)
+        let server = try LoopbackServer { connection in
+            try connection.send(HTTP2Frame.settings.bytes)
+            try connection.serveRequests { stream in
+                seen.withLock { $0 += 1 }
+                var head = HTTP2Frame.head(status: [0x08, 3] + Array("417".utf8), isLast: true)
+                head.stream = stream
+                try connection.send(head)
+            }
+        }
+        var configuration = CurlConfiguration.patient
+        configuration.httpVersion = .http2PriorKnowledge
+        let body = RequestBody.data(Data(repeating: 7, count: 500_000))
+        var request = ApiRequest(url: server.url(), method: .post, body: body)
+        request.headers["Expect"] = "100-continue"
+        #expect(try await CurlProvider(configuration: configuration).response(for: request).status == 417)
+        #expect(seen.withLock { $0 } <= 2)
+    }
+
     /// The outcome of a call, and how often it was sent.
     ///
     /// - Parameters:
