@@ -209,11 +209,17 @@ struct CurlTurnShare {
 /// If the response has its announced length, libcurl does not even read the server's next bytes. So the library looks
 /// every 20 ms whether libcurl still sends.
 struct CurlNudge {
+    /// The number of looks without progress after which libcurl sends no more: 25, which is half a second.
+    ///
+    /// If other transfers read from the connection, there is more room for the body after a round trip.
+    static let stalledLookCount = 25
+
     private var isDue = false
     private var isRunning = false
     private var hasPiece = true
-    /// The bytes of the request's body that were sent when a look began; nil before a look at a complete response.
+    /// The bytes of the request's body that were sent before the last look; nil before the first one.
     private var sentByteCount: Int64?
+    private var lookCount = 0
 
     /// Records a piece of the body.
     mutating func countPiece() {
@@ -231,12 +237,14 @@ struct CurlNudge {
         return true
     }
 
-    /// Whether libcurl has sent nothing between two looks at a response that has its announced length.
+    /// Records a look at a response that has its announced length.
     ///
     /// - Parameter sentByteCount: The bytes of the request's body that were sent so far.
+    /// - Returns: Whether libcurl has sent nothing during the last looks.
     mutating func hasStalled(_ sentByteCount: Int64) -> Bool {
-        defer { self.sentByteCount = sentByteCount }
-        return self.sentByteCount == sentByteCount
+        lookCount = sentByteCount == self.sentByteCount ? lookCount + 1 : 0
+        self.sentByteCount = sentByteCount
+        return lookCount >= Self.stalledLookCount
     }
 
     /// Begins to look again, if that is due.

@@ -104,6 +104,29 @@ extension CurlTurnTests {
         #expect(inOneTurn == Array(repeating: .none, count: 4))
     }
 
+    /// libcurl reads nothing more, but another transfer of the connection may read that there is room for the body.
+    @Test func aBodyHasStalledAfterManyLooksWithoutProgress() {
+        var nudge = CurlNudge()
+        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10)) }
+        #expect(moving == Array(repeating: false, count: 100))
+        let still = (0...CurlNudge.stalledLookCount).map { _ in nudge.hasStalled(10) }
+        #expect(still == Array(repeating: false, count: CurlNudge.stalledLookCount) + [true])
+    }
+
+    @Test func aResponseWithItsLengthIsLookedAtAgainAndAgain() {
+        var nudge = CurlNudge()
+        let rounds = (0..<3).map { _ in
+            nudge.countPiece()
+            let isDue = nudge.finishRound(hasLength: true)
+            let isLooking = nudge.begin()
+            return isDue && isLooking
+        }
+        #expect(rounds == [true, true, true])
+        nudge.countPiece()
+        let isDue = nudge.finishRound(hasLength: false)
+        #expect(!isDue)
+    }
+
     @Test func aDelayedTransferContinuesAtItsTime() throws {
         let turns = CurlTurns()
         let (first, second) = (try transfer(), try transfer())
