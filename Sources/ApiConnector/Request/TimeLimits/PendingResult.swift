@@ -24,7 +24,7 @@ public final class PendingResult<Success: Sendable>: Sendable {
     public init() {}
 
     /// Whether a result was delivered.
-    package var isOver: Bool { state.withLock { $0.result != nil } }
+    public var isOver: Bool { state.withLock { $0.result != nil } }
 
     /// Waits for the result; only one task may wait.
     ///
