@@ -12,7 +12,8 @@ public import Tracing
 /// measured.
 ///
 /// The IDs of the trace are sent to each origin. Baggage may contain personal data, so it is only sent to the origins
-/// in a scope (W3C Baggage, "Privacy Considerations").
+/// in a scope (W3C Baggage, "Privacy Considerations"). Put this wrapper inside `failingOver`, which changes the
+/// origin.
 public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
     private let wrapped: Wrapped
     private let tracer: T
@@ -119,8 +120,9 @@ private struct HeaderInjector: Injector {
     let injectsBaggage: Bool
 
     func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) {
-        // The name is `baggage` in W3C Baggage, and contains it in older formats.
-        guard injectsBaggage || !key.lowercased().contains("baggage") else { return }
+        let name = key.lowercased()
+        // W3C, OpenTracing and B3, and Jaeger.
+        guard injectsBaggage || !name.contains("baggage") && !name.hasPrefix("uberctx-") else { return }
         carrier[HTTPHeaders.Name(key)] = value
     }
 }

@@ -115,8 +115,11 @@ extension CurlHandle {
     /// Called after libcurl has read up to 100 times.
     func finishRound() {
         guard let transfer else { return }
-        if isShared, nudge.finishRound(hasLength: isAnsweredInFull), !isReceivePaused {
-            turns.delay(transfer, now: MonotonicTime.milliseconds)
+        if isShared {
+            let now = MonotonicTime.milliseconds
+            if nudge.finishRound(hasLength: isAnsweredInFull, isPaused: isReceivePaused, now: now) {
+                turns.delay(transfer, now: now)
+            }
         }
         guard hasTurnShare else { return }
         switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {

@@ -290,7 +290,7 @@ extension CurlHandle {
         if isBodyUsedUp {
             return ApiConnectorError(
                 .notReplayable,
-                "the request has to be sent again, and its body cannot be read again",
+                "the request has to be sent again after a lost connection or a 417, and its body cannot be read again",
                 request: transfer.request
             )
         }
@@ -316,10 +316,16 @@ extension CurlHandle {
             error.isPermanent = true
             return error
         }
-        let time = head.isComplete ? "within the response" : "after the request was sent and before a response came"
+        let end =
+            if head.isComplete {
+                "within the response; a request whose response has begun is not sent again"
+            } else {
+                "after the request was sent and before a response came; the server may have processed the request, and "
+                    + reason
+            }
         return ApiConnectorError(
             .connectionLost,
-            "the connection ended \(time); the server may have processed the request, and \(reason)",
+            "the connection ended \(end)",
             request: transfer.request
         )
     }

@@ -116,14 +116,19 @@ final class CurlHandle {
     /// - Returns: libcurl's code. If it is not 0, the transfer has ended, and libcurl does not report it anywhere else.
     func resume() -> Int32 {
         isReceivePaused = false
-        isLooking = nudge.begin()
+        isLooking = nudge.isAwaited && nudge.begin(now: MonotonicTime.milliseconds)
         if isLooking { curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_SEND)) }
         return curl_easy_pause(easy.pointer, 0)
     }
 
     /// Whether the transfer that was just resumed has its whole response, and can send no more of the request's body.
     func isStuck() -> Bool {
-        isLooking && isAnsweredInFull && nudge.hasStalled(easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0)
+        isLooking && isAnsweredInFull
+            && nudge.hasStalled(
+                easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0,
+                isSocketFull: connection.map { sockets.isFull($0) } ?? false,
+                now: MonotonicTime.milliseconds
+            )
     }
 
     /// Delivers the head of a transfer that has ended, if it is still held.

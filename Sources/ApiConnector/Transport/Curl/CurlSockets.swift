@@ -113,6 +113,13 @@ final class CurlSockets {
         return poll(&question, 1, 0) > 0 && question.revents & ends != 0
     }
 
+    /// Whether the system accepts no more bytes for the connection now.
+    func isFull(_ connection: CurlConnectionName) -> Bool {
+        guard let entry = entry(of: connection) else { return false }
+        var question = pollfd(fd: entry.descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&question, 1, 0) == 0
+    }
+
     /// Makes the kernel buffer the data sent on an HTTP/2 connection until ``uncork()``.
     ///
     /// libcurl sends a request's head, checks for a response, and then sends the body. nginx may respond to the head

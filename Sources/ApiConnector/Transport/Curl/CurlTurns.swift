@@ -207,19 +207,24 @@ struct CurlTurnShare {
 /// So it looks again once, 20 ms after a round that brought no data.
 ///
 /// If the response has its announced length, libcurl does not even read the server's next bytes. So the library looks
-/// every 20 ms whether libcurl still sends.
+/// every 20 ms whether libcurl still sends. If it does not, the transfer ends with the response, and the rest of the
+/// request's body is not sent.
 struct CurlNudge {
-    /// The number of looks without progress after which libcurl sends no more: 25, which is half a second.
+    /// The time without progress after which libcurl sends no more, in milliseconds: half a second.
     ///
     /// If other transfers read from the connection, there is more room for the body after a round trip.
-    static let stalledLookCount = 25
+    static let stallMilliseconds = 500
 
-    private var isDue = false
+    /// The time of the next look; nil if there is none.
+    private var due: Int?
     private var isRunning = false
     private var hasPiece = true
     /// The bytes of the request's body that were sent before the last look; nil before the first one.
     private var sentByteCount: Int64?
-    private var lookCount = 0
+    private var progressTime = 0
+
+    /// Whether there is a next look.
+    var isAwaited: Bool { due != nil }
 
     /// Records a piece of the body.
     mutating func countPiece() {
@@ -228,29 +233,36 @@ struct CurlNudge {
 
     /// Ends a round of reads.
     ///
-    /// - Parameter hasLength: Whether the response has its announced length, but the request's body is not sent.
-    /// - Returns: Whether libcurl should look again later.
-    mutating func finishRound(hasLength: Bool) -> Bool {
+    /// - Parameters:
+    ///   - hasLength: Whether the response has its announced length, but the request's body is not sent.
+    ///   - isPaused: Whether the response is paused. Then libcurl looks when it goes on.
+    ///   - now: The time in milliseconds.
+    /// - Returns: Whether libcurl should look again after ``CurlTurns/delayMilliseconds``.
+    mutating func finishRound(hasLength: Bool, isPaused: Bool, now: Int) -> Bool {
         defer { (isRunning, hasPiece) = (false, false) }
-        guard hasLength || (!hasPiece && !isRunning), !isDue else { return false }
-        isDue = true
-        return true
+        guard hasLength || (!hasPiece && !isRunning), due == nil else { return false }
+        due = isPaused ? now : now + CurlTurns.delayMilliseconds
+        return !isPaused
     }
 
     /// Records a look at a response that has its announced length.
     ///
-    /// - Parameter sentByteCount: The bytes of the request's body that were sent so far.
-    /// - Returns: Whether libcurl has sent nothing during the last looks.
-    mutating func hasStalled(_ sentByteCount: Int64) -> Bool {
-        lookCount = sentByteCount == self.sentByteCount ? lookCount + 1 : 0
-        self.sentByteCount = sentByteCount
-        return lookCount >= Self.stalledLookCount
+    /// - Parameters:
+    ///   - sentByteCount: The bytes of the request's body that were sent so far.
+    ///   - isSocketFull: Whether the system accepts no more bytes now, as on a slow line.
+    ///   - now: The time in milliseconds.
+    /// - Returns: Whether libcurl has sent nothing for ``stallMilliseconds``, although the system accepts bytes.
+    mutating func hasStalled(_ sentByteCount: Int64, isSocketFull: Bool, now: Int) -> Bool {
+        if sentByteCount != self.sentByteCount || isSocketFull {
+            (self.sentByteCount, progressTime) = (sentByteCount, now)
+        }
+        return now - progressTime >= Self.stallMilliseconds
     }
 
     /// Begins to look again, if that is due.
-    mutating func begin() -> Bool {
-        guard isDue else { return false }
-        (isDue, isRunning) = (false, true)
+    mutating func begin(now: Int) -> Bool {
+        guard let due, due <= now else { return false }
+        (self.due, isRunning) = (nil, true)
         return true
     }
 }

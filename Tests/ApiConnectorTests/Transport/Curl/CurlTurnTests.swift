@@ -105,26 +105,46 @@ extension CurlTurnTests {
     }
 
     /// libcurl reads nothing more, but another transfer of the connection may read that there is room for the body.
-    @Test func aBodyHasStalledAfterManyLooksWithoutProgress() {
+    @Test func aBodyHasStalledAfterHalfASecondWithoutProgress() {
         var nudge = CurlNudge()
-        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10)) }
+        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10), isSocketFull: false, now: 40 * $0) }
         #expect(moving == Array(repeating: false, count: 100))
-        let still = (0...CurlNudge.stalledLookCount).map { _ in nudge.hasStalled(10) }
-        #expect(still == Array(repeating: false, count: CurlNudge.stalledLookCount) + [true])
+        let still = [3600, 3960, 4099, 4100].map { nudge.hasStalled(9, isSocketFull: false, now: $0) }
+        #expect(still == [false, false, false, true])
+    }
+
+    /// The system still has bytes to send, so the server still gets some.
+    @Test func aBodyOnASlowLineHasNotStalled() {
+        var nudge = CurlNudge()
+        let isFull = [true, true, true, false, false].enumerated()
+        let stalled = isFull.map { nudge.hasStalled(10, isSocketFull: $1, now: 400 * $0) }
+        #expect(stalled == [false, false, false, false, true])
     }
 
     @Test func aResponseWithItsLengthIsLookedAtAgainAndAgain() {
         var nudge = CurlNudge()
-        let rounds = (0..<3).map { _ in
+        let rounds = (0..<3).map { round in
             nudge.countPiece()
-            let isDue = nudge.finishRound(hasLength: true)
-            let isLooking = nudge.begin()
-            return isDue && isLooking
+            let isDue = nudge.finishRound(hasLength: true, isPaused: false, now: 100 * round)
+            // A transfer may go on earlier for another reason. Each look has one entry among the delayed transfers.
+            let isEarly = nudge.begin(now: 100 * round + CurlTurns.delayMilliseconds - 1)
+            let isAgain = nudge.finishRound(hasLength: true, isPaused: false, now: 100 * round + 1)
+            let isLooking = nudge.begin(now: 100 * round + CurlTurns.delayMilliseconds)
+            return [isDue, isEarly, isAgain, isLooking]
         }
-        #expect(rounds == [true, true, true])
+        #expect(rounds == Array(repeating: [true, false, false, true], count: 3))
         nudge.countPiece()
-        let isDue = nudge.finishRound(hasLength: false)
+        let isDue = nudge.finishRound(hasLength: false, isPaused: false, now: 400)
         #expect(!isDue)
+    }
+
+    @Test func aPausedResponseIsLookedAtWhenItGoesOn() {
+        var nudge = CurlNudge()
+        _ = nudge.finishRound(hasLength: false, isPaused: false, now: 0)
+        let isDelayed = nudge.finishRound(hasLength: false, isPaused: true, now: 10)
+        let isLooking = nudge.begin(now: 10)
+        #expect(!isDelayed)
+        #expect(isLooking)
     }
 
     @Test func aDelayedTransferContinuesAtItsTime() throws {
