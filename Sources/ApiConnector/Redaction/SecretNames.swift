@@ -59,9 +59,10 @@ struct SecretNames: Sendable, Hashable {
             || Self.singularKey(name, plain).map(matchesExactly) ?? false
     }
 
-    /// `access_key` for `access_keys`; nil for any other name, and for `keys` without another word.
+    /// `access_key` for `access_keys`; nil for any other name, for `keys` without another word, and for `passkeys`,
+    /// which are rarely secret.
     private static func singularKey(_ name: String, _ plain: String) -> String? {
-        guard plain.hasSuffix("keys"), plain.utf8.count > 4 else { return nil }
+        guard plain.hasSuffix("keys"), plain.utf8.count > 4, !plain.hasSuffix("passkeys") else { return nil }
         return name.lastIndex { $0 == "s" || $0 == "S" }.map { String(name[..<$0]) }
     }
 

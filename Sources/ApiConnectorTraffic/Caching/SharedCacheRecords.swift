@@ -116,6 +116,7 @@ final class SharedCacheRecords: Sendable {
     /// The number of the generation, read again after the refresh interval.
     ///
     /// A reply to an operation that started before this instance abandoned or began a generation does not count.
+    /// A later generation that the call itself has begun counts.
     ///
     /// - Parameter end: When all operations must have ended; nil means that each operation has its own time limit.
     func generation(before end: Duration? = nil) async throws(ApiConnectorError) -> UInt64 {
@@ -139,11 +140,13 @@ final class SharedCacheRecords: Sendable {
                 number = new
             }
             let isCurrent = known.withLock { known in
-                guard known.changeCount == start.changeCount else { return false }
+                // Two calls may begin a generation at the same time. The other instances use the later one.
+                let isLater = start.isAbandoned && !known.isAbandoned && number > known.number
+                guard known.changeCount == start.changeCount || isLater else { return false }
                 known = Generation(
                     number: number,
                     end: now + refreshInterval,
-                    changeCount: start.changeCount + (start.isAbandoned ? 1 : 0)
+                    changeCount: known.changeCount + (start.isAbandoned ? 1 : 0)
                 )
                 return true
             }

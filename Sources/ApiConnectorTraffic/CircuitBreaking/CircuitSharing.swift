@@ -104,13 +104,18 @@ final class CircuitSharing: Sendable {
     }
 
     private func acquireLease(_ origin: HTTPOrigin) async -> Permission {
-        do throws(ApiConnectorError) {
-            let lease = try await shared.state.acquireLease(
+        // This runs in its own task. The store could still run a canceled operation, and only this call would know the
+        // lease and end it.
+        let operation = Task { [shared, owner, openDuration] in
+            try await shared.state.acquireLease(
                 of: shared.key(of: origin),
                 owner: owner,
                 for: openDuration,
                 within: shared.operationLimit
             )
+        }
+        do {
+            let lease = try await operation.value
             guard let lease else { return .refused }
             // The call no longer waits for the permission.
             if Task.isCancelled { Task { [shared] in try? await shared.end(lease) } }

@@ -125,12 +125,13 @@ struct SharedCircuitView {
     mutating func beginWrite(over record: SharedRecord, _ new: Data?) -> Bool {
         let isOwn = isOpening && record.version == version
         // An older record may come from a replica. Then the store refuses the write, and the instance reads again.
+        // After a loss of the store, an older record with data is another instance's opening, and is replaced.
         if new != nil, let data = record.data, record.version >= version, !isOwn, data != writtenData {
             // Another instance has already opened the circuit.
             know(record.version, isOpening: true)
             return false
         }
-        guard new != nil || record.data != nil || isOwn else { return false }
+        guard new != nil || record.data != nil || isOwn || record.version < version else { return false }
         if let new { writtenData = new }
         writeCount += 1
         isLookOutdated = true

@@ -69,6 +69,9 @@ public final class FolderSharedState: SharedState {
     }
 
     /// Acquires a lease.
+    ///
+    /// A call that ends at its time limit or a cancellation may still acquire the lease. No one knows the number of
+    /// that lease, so it ends when it expires.
     public func acquireLease(
         of key: SharedStateKey,
         owner: String,
@@ -131,20 +134,22 @@ public final class FolderSharedState: SharedState {
     ) async throws(ApiConnectorError) -> Result {
         let end = timeSource.now + limit
         var pause = Duration.milliseconds(1)
-        var wasLocked = false
+        // The last attempt begins at the limit, after another process had the lock.
+        var isLast = false
         while true {
             switch try await attempt(key, before: end, body) {
             case .done(let result): return result
-            case .locked: wasLocked = true
-            case .late where wasLocked: break
+            case .locked: break
+            case .late where isLast: break
             case .late:
-                throw .sharedStateUnavailable("an operation of this process in \(folder.path()) has taken \(limit)")
+                throw .sharedStateUnavailable("an operation of this process in \(folder.path()) exceeds \(limit)")
             }
             let now = timeSource.now
             guard now < end else {
                 throw .sharedStateUnavailable("another process has held the lock in \(folder.path()) for \(limit)")
             }
             try? await timeSource.sleep(until: min(now + pause, end))
+            isLast = timeSource.now >= end
             pause = min(pause * 2, .milliseconds(64))
         }
     }

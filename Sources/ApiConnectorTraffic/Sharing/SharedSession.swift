@@ -38,8 +38,8 @@ public import ApiConnector
 ///    session and uses it.
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends. A process whose refresh or storage
-/// hangs renews its lease up to the time limit of the `RefreshableCredentials`, 30 seconds by default. Then its lease
-/// ends, and the others refresh.
+/// hangs renews its lease up to the time limit of the `RefreshableCredentials`, 30 seconds by default. It does not
+/// block the others for more than that limit plus one lease, 45 seconds by default.
 ///
 /// A cancellation does not stop step 4, because the server may already have revoked the old session. If the new session
 /// cannot be stored, this process uses it, and tries again to store it until another process has stored one.
@@ -121,7 +121,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// calls it. If the shared state is unavailable during such a refresh, each call that waits for it reports the
     /// event `custom("sharedStateUnavailable")`.
     ///
-    /// A refresh that takes more than 5 minutes no longer renews its lease, so another process may also refresh.
+    /// A call that takes more than 5 minutes no longer renews its lease, so another process may also refresh.
     ///
     /// - Parameters:
     ///   - isUsable: Whether a session that another process stored before this call can be used. By default, every
@@ -140,8 +140,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Returns a newer session, as ``refreshed(where:by:)`` does.
     ///
-    /// - Parameter limit: How long this process renews its lease. Without a limit, a storage that hangs would keep all
-    ///   other processes from refreshing.
+    /// - Parameter limit: How long this process renews its lease, from the start of the call. Without a limit, a
+    ///   storage that hangs would keep all other processes from refreshing.
     func refreshed(
         renewingFor limit: Duration,
         where isUsable: @Sendable (Session) -> Bool,
@@ -149,6 +149,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ) async throws -> Session {
         // Each call is an owner of leases, so that calls of one instance wait for each other, too.
         let owner = UUID().uuidString
+        let end = timeSource.now + limit.bounded
         var pause = policy.firstPollInterval
         var firstVersion: UInt64?
         while true {
@@ -159,9 +160,12 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 let first = firstVersion ?? record.version
                 firstVersion = first
                 if let session = try await newerSession(in: record, than: first, isUsable) { return session }
-                if let lease = try await acquireLease(for: owner) {
-                    return try await during(lease, of: owner, renewingFor: limit) {
-                        try await self.makeSession(after: first, isUsable, by: refresh)
+                // This runs in its own task. The store could still run a canceled operation, and only this call would
+                // know the lease and end it.
+                if let lease = try await Task(operation: { try await acquireLease(for: owner) }).value {
+                    return try await during(lease, of: owner, renewingUntil: end) {
+                        try Task.checkCancellation()
+                        return try await self.makeSession(after: first, isUsable, by: refresh)
                     }
                 }
             } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
@@ -413,14 +417,14 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Runs an operation, renews the lease meanwhile, and then ends the lease.
     ///
-    /// If a renewal fails, or after the limit, the operation continues, and other processes may also refresh.
+    /// If a renewal fails, or after the end of the renewals, the operation continues, and other processes may also
+    /// refresh.
     private func during(
         _ lease: SharedLease,
         of owner: String,
-        renewingFor limit: Duration,
+        renewingUntil end: Duration,
         _ operation: @Sendable () async throws -> Session
     ) async throws -> Session {
-        let end = timeSource.now + limit.bounded
         let renewal = Task { [timeSource, policy] in
             var lease = lease
             while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil,

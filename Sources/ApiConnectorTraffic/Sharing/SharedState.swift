@@ -48,7 +48,8 @@ public protocol SharedState: Sendable {
     ///   - owner: A name that no other owner has, such as a UUID.
     ///   - duration: The time after which the lease expires, so that a crashed process does not block the others.
     ///   - limit: The longest time that the operation takes. It does not wait for another owner's lease to end.
-    /// - Returns: The lease; nil if another owner has it.
+    /// - Returns: The lease; nil if another owner has it. After an error, the owner may still have the lease until it
+    ///   expires.
     func acquireLease(
         of key: SharedStateKey,
         owner: String,

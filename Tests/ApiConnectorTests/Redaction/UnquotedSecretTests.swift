@@ -104,7 +104,7 @@ struct UnquotedSecretTests {
         "partitionKey", "object_key", "keys", "bypass", "tokenizer", "passage", "completion_tokens", "input_tokens",
         "cached_tokens", "reasoning_tokens", "accepted_prediction_tokens", "primary_keys", "primaryKeys", "foreign_key",
         "foreign_keys", "sort_keys", "partition_keys", "public_keys", "ssh_keys", "keys2", "passkeys", "hotkeys",
-        "upstream_key", "upstreamKeys", "error_code", "error_codes", "country_codes",
+        "upstream_key", "upstreamKeys", "error_code", "error_codes", "country_codes", "user_passkeys", "userPasskeys2",
     ])
     func aNameThatLooksAlikeIsNotSecret(_ name: String) {
         #expect(!redactor.isSecret(field: name) || name == "bypass")

@@ -15,7 +15,7 @@ final class ArchiveEntry: Sendable {
         var body: Data?
         var byteCount: Int?
         /// The secret values of the request, if ``body`` does not show them all: those of a multipart form, and of a
-        /// body that is longer; nil for any other body.
+        /// body that is longer and has at most 64 KiB; nil for any other body.
         var hiddenSecrets: SecretValues?
         /// Whether the response has tokens.
         var asksForTokens = false

@@ -14,7 +14,8 @@
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
 /// With the defaults that is about 14 MiB, plus the URLs and header fields. It also keeps the secret values of a
-/// multipart form, and of a longer body of up to 64 KiB, to replace them in the rest of the exchange.
+/// multipart form. If a body exceeds the kept bytes and has at most 64 KiB, it keeps its secret values, too. They are
+/// replaced in the rest of the exchange. The secrets of a longer body are not known.
 ///
 /// A HAR file has up to ``bodyByteCount`` bytes of each body, written as JSON. There, a quotation mark or a line break
 /// takes 2 bytes, another control character up to 6, and binary data 4/3 of its size. So a file has at most 6 times
@@ -34,7 +35,7 @@ public final class ExchangeArchive: Sendable {
     private let onChange: (@Sendable (Int) -> Void)?
     private let state: Locked<State>
     /// A write waits for the disk, and must not occupy one of the few threads that run tasks.
-    private let thread = DispatchQueue(label: "ApiConnector.ExchangeArchive", qos: .utility)
+    private let queue = DispatchQueue(label: "ApiConnector.ExchangeArchive", qos: .utility)
 
     private static let flushLimit = Duration.seconds(10)
 
@@ -141,6 +142,8 @@ public final class ExchangeArchive: Sendable {
 
     /// The error of the latest write of the failure file; nil if it succeeded, or if none has ended yet.
     ///
+    /// After a call of ``flush()`` that ended early, it has an error of kind `.timedOut` until the write ends.
+    ///
     /// A failed write is not repeated. The file is written again after another exchange has failed.
     public var failureFileError: (any Error)? { state.withLock { $0.failureFileError } }
 
@@ -172,20 +175,23 @@ public final class ExchangeArchive: Sendable {
     }
 
     func begin(_ request: ApiRequest) -> ArchiveEntry {
-        let (entry, forgotten) = state.withLock { state in
+        let (number, forgotten) = state.withLock { state in
             state.lastNumber += 1
-            let entry = ArchiveEntry(
-                request,
-                number: state.lastNumber,
-                bodyByteCount: bodyByteCount,
-                redacting: redactor
-            )
             let slot = state.lastNumber % exchangeCount
             let forgotten = state.entries[slot]
-            state.entries[slot] = entry
-            return (entry, forgotten)
+            state.entries[slot] = nil
+            return (state.lastNumber, forgotten)
         }
         forgotten?.dropBodies()
+        // This encodes the body, which runs the program's code. So it must not hold the lock.
+        let entry = ArchiveEntry(request, number: number, bodyByteCount: bodyByteCount, redacting: redactor)
+        let isKept = state.withLock { state in
+            // Later exchanges may have taken the place meanwhile.
+            guard number > state.lastNumber - exchangeCount else { return false }
+            state.entries[number % exchangeCount] = entry
+            return true
+        }
+        if !isKept { entry.dropBodies() }
         onChange?(entry.number)
         return entry
     }
@@ -223,7 +229,7 @@ public final class ExchangeArchive: Sendable {
     }
 
     private func startWriting(to file: URL) {
-        thread.async { [self] in writeFailures(to: file) }
+        queue.async { [self] in writeFailures(to: file) }
     }
 
     /// Writes the file.

@@ -20,7 +20,7 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
     private let timeSource: any TimeSource
     private let state = Locked(State())
     /// The observer may block its thread, which must not be one of the few that run tasks.
-    private let thread = DispatchQueue(label: "ApiConnector.BufferedObserver", qos: .utility)
+    private let queue = DispatchQueue(label: "ApiConnector.BufferedObserver", qos: .utility)
 
     init(_ base: Base, limit: Int, timeSource: any TimeSource = .system) {
         self.base = base
@@ -46,7 +46,7 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        if starts { thread.async { [self] in drain() } }
+        if starts { queue.async { [self] in drain() } }
     }
 
     /// Waits until the observer has handled every event in the queue; call it, for example, before the program ends.

@@ -89,6 +89,20 @@ struct ExchangeArchiveTests {
 
     // MARK: - Bounds
 
+    private struct Curious: Encodable, Sendable {
+        let archive: ExchangeArchive
+
+        func encode(to encoder: any Encoder) throws {
+            try archive.exchanges.map(\.number).encode(to: encoder)
+        }
+    }
+
+    @Test func aBodyMayReadTheArchiveWhileItIsEncoded() async throws {
+        let archive = ExchangeArchive()
+        try await send(request(body: .json(Curious(archive: archive))), in: archive, .status(204))
+        #expect(archive.exchanges.map(\.number) == [1])
+    }
+
     @Test func theOldestIsForgotten() async throws {
         let archive = ExchangeArchive(exchangeCount: 3)
         for number in 1...5 { try await send(request("/\(number)"), in: archive, .status(204)) }
@@ -304,7 +318,7 @@ struct ExchangeArchiveTests {
     @Test func aFailureWritesTheFile() async throws {
         let file = temporaryFile()
         defer { try? FileManager.default.removeItem(at: file) }
-        let archive = ExchangeArchive(failureFile: file)
+        let archive = ExchangeArchive(failureFile: file, timeSource: clock)
         try await send(request("/good"), in: archive, .status(204))
         await archive.flush()
         #expect(!FileManager.default.fileExists(atPath: file.path()))

@@ -27,7 +27,7 @@ struct BufferedObserverTests {
         for _ in 0..<500 { try await api.send(at: Endpoint(path: "/a")) }
         stuck.gate.open()
         stuck.semaphore.signal()
-        await buffered.flush()
+        #expect(await buffered.flush())
         #expect(buffered.droppedCount > 0)
         #expect(stuck.lines.events.count == 1024)
     }
@@ -41,7 +41,7 @@ struct BufferedObserverTests {
     /// The threads that run tasks also run the calls.
     @Test func anObserverHasItsOwnThread() async throws {
         let placed = Placed(isInTask: EventLog())
-        let buffered = placed.buffered()
+        let buffered = BufferedObserver(placed, limit: 8, timeSource: ManualClock())
         let provider = TestConnector { _ in .status(204) }.observing(by: buffered)
         let api = NetworkConnector(environment: Place(), provider: provider, router: Endpoint<ApiPath>.self)
         try await api.send(at: Endpoint(path: "/a"))

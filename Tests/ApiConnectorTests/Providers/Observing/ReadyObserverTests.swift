@@ -141,10 +141,10 @@ struct ReadyObserverTests {
         let url = try #require(URL(string: "http://localhost/"))
         let idle = Idle(isListening: isListening, lines: lines)
         _ = try await transport.observing(by: idle).response(for: ApiRequest(url: url))
-        let buffered = idle.buffered()
+        let buffered = BufferedObserver(idle, limit: 8, timeSource: clock)
         #expect(buffered.isListening == isListening)
         _ = try await transport.observing(by: buffered).response(for: ApiRequest(url: url))
-        await buffered.flush()
+        #expect(await buffered.flush())
         #expect(seen.withLock { $0 } == [isListening, isListening])
         #expect(lines.events.isEmpty != isListening)
     }
@@ -166,11 +166,11 @@ struct ReadyObserverTests {
         #expect(buffered.droppedCount == 26)
         stuck.gate.open()
         stuck.semaphore.signal()
-        await buffered.flush()
+        #expect(await buffered.flush())
         #expect(lines.events.count == 4)
         #expect(lines.events.first == "started")
         try await api.send(at: .me)
-        await buffered.flush()
+        #expect(await buffered.flush())
         #expect(lines.events.count == 7)
     }
 }

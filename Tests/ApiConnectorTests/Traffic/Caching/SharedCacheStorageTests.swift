@@ -238,6 +238,24 @@ extension SharedCacheStorageTests {
         #expect(try await records.generation() == new)
     }
 
+    @Test func theLaterOfTwoNewGenerationsIsUsed() async throws {
+        let records = records(in: state)
+        records.abandon()
+        let (gate, laterGate) = (Gate("the reply"), Gate("the later reply"))
+        state.delayNextReply(to: .replace, until: gate)
+        let task = Task { try await records.generation() }
+        await eventually { state.count(of: .replace) == 1 }
+        state.delayNextReply(to: .replace, until: laterGate)
+        let laterTask = Task { try await records.generation() }
+        await eventually { state.count(of: .replace) == 2 }
+        gate.open()
+        let number = try await task.value
+        laterGate.open()
+        let laterNumber = try await laterTask.value
+        #expect(laterNumber > number)
+        #expect(try await records.generation() == laterNumber)
+    }
+
     @Test func recordsThatAreAbandonedWhileAGenerationBeginsAreNotUsed() async throws {
         let records = records(in: state)
         records.abandon()

@@ -177,6 +177,20 @@ extension SharedCircuitTests {
         #expect(await call(other) == "200")
     }
 
+    @Test func aTrialThatIsCanceledWhileItAcquiresItsLeaseEndsIt() async {
+        let one = instance()
+        await open(one)
+        clock.advance(by: .seconds(10))
+        let gate = Gate("the store")
+        state.delayLeases(until: gate)
+        let trial = Task { await call(one) }
+        await eventually { state.count(of: .acquire) == 1 }
+        trial.cancel()
+        #expect(await trial.value == "cancelled")
+        gate.open()
+        await eventually { state.count(of: .end) == 1 }
+    }
+
     @Test func aRefusedTrialAsksTheStateOncePerInterval() async throws {
         let one = instance()
         await open(one)
@@ -281,6 +295,14 @@ extension SharedCircuitTests {
         var view = SharedCircuitView()
         view.know(2, isOpening: false)
         let isWritten = view.beginWrite(over: SharedRecord(version: 1, data: Data("open 1".utf8)), Data("open 2".utf8))
+        #expect(isWritten)
+    }
+
+    /// The older record may come from a replica that lags.
+    @Test func aClosingIsWrittenOverAnOlderRecordWithoutData() {
+        var view = SharedCircuitView()
+        view.know(3, isOpening: true)
+        let isWritten = view.beginWrite(over: SharedRecord(version: 2, data: nil), nil)
         #expect(isWritten)
     }
 

@@ -350,7 +350,7 @@ private final class BlockedTime: TimeSource {
     var readCount: Int { count.withLock { $0 } }
 
     var now: Duration {
-        count.withLock { $0 += 1 }
+        defer { count.withLock { $0 += 1 } }
         return clock.now
     }
 

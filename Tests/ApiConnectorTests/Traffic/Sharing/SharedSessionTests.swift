@@ -199,6 +199,32 @@ extension SharedSessionTests {
         gate.open()
     }
 
+    @Test func aWaitForAnotherProcessDoesNotMakeTheRenewalsLonger() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(8), within: .zero) != nil)
+        let (arrived, gate) = (Gate(), Gate("the server"))
+        let task = Task { [server] in
+            try await one.refreshed(renewingFor: .seconds(12), where: { _ in true }) { old in
+                arrived.open()
+                try await gate.opened()
+                return server.refresh(old)
+            }
+        }
+        // It waits for the lease of the other process.
+        _ = try await clock.nextSleep()
+        clock.advance(by: .seconds(9))
+        try await arrived.opened()
+        let count = state.count(of: .acquire)
+        try await clock.step(.seconds(5))
+        // Time to renew the lease too often.
+        for _ in 0..<1000 where state.count(of: .acquire) == count { await Task.yield() }
+        #expect(state.count(of: .acquire) == count)
+        gate.open()
+        #expect(try await task.value == Tokens(refresh: 2))
+    }
+
     @Test func theSessionThatWasStoredFirstIsUsed() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()
@@ -251,6 +277,23 @@ extension SharedSessionTests {
         task.cancel()
         _ = await task.result
         #expect(try await refreshed(other) == Tokens(refresh: 2))
+    }
+
+    @Test func aRefreshThatIsCanceledWhileItAcquiresItsLeaseEndsIt() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let (acquired, ended) = (state.count(of: .acquire), state.count(of: .end))
+        let gate = Gate("the store")
+        state.delayLeases(until: gate)
+        let task = Task { [server] in
+            try await one.refreshed { server.refresh($0) }
+        }
+        await eventually { state.count(of: .acquire) == acquired + 1 }
+        task.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(state.count(of: .end) == ended + 1)
+        #expect(server.used.isEmpty)
     }
 
     @Test func aSessionIsStoredIfItsRefreshIsCanceledTooLate() async throws {
