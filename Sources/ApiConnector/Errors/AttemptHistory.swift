@@ -46,6 +46,8 @@ extension ApiRequest {
     /// Turns this request into the next attempt: adds the failed attempt to ``earlierAttempts`` and increments
     /// ``attempt``.
     ///
+    /// The attempts of an inner retrying provider are also added.
+    ///
     /// If a provider later throws an error for this request, the text of the error includes the earlier attempts.
     ///
     /// - Parameters:
@@ -60,7 +62,12 @@ extension ApiRequest {
         let sent = (try? result.get().request) ?? self
         let summary = AttemptSummary(sent, result, duration: duration, wait: wait)
         if let times = summary.times { report(.attemptTimed(times)) }
-        history = AttemptHistory(earlierAttempts + [summary])
+        let inner =
+            switch result {
+            case .success(let response): response.request.earlierAttempts
+            case .failure(let error): error.earlierAttempts
+            }
+        history = AttemptHistory(history(with: inner).attempts + [summary])
         attempt += 1
     }
 
@@ -88,11 +95,13 @@ extension ApiRequest {
         }
     }
 
-    /// The history at the end of the attempts.
+    /// The history after an attempt.
     ///
-    /// - Parameter inner: The attempts of the last result. If an inner retrying provider has added attempts, this list
-    ///   begins with the earlier attempts of this request.
-    func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
+    /// - Parameters:
+    ///   - inner: The earlier attempts of the attempt's result. If an inner retrying provider has added attempts, this
+    ///     list begins with the earlier attempts of this request.
+    ///   - stop: Why there is no further attempt; nil, the default, if there is one.
+    func history(with inner: [AttemptSummary], _ stop: RetryStop? = nil) -> AttemptHistory {
         AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }
 }

@@ -131,7 +131,7 @@ extension ApiRequest {
             let detail = "the server answered \(response.status), and the body cannot be sent a second time"
             throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
         } else {
-            next.keepIdempotencyKey(of: response.request)
+            next.keepKeyAndAttempts(of: response.request)
         }
         if origin != HTTPOrigin(url) {
             next.headers.remove(.host)

@@ -144,7 +144,7 @@ extension ApiRequest {
         history = next.history
         deadline = next.deadline
         // A router may generate a new idempotency key each time.
-        keepIdempotencyKey(of: next)
+        keepKeyAndAttempts(of: next)
         values.streamMark = next.values.streamMark
         values.streamMark?.isResuming = true
     }

@@ -42,7 +42,7 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
                 newer.version != credential.version
             else { return response }
             response.discardBody()
-            request.keepIdempotencyKey(of: response.request)
+            request.keepKeyAndAttempts(of: response.request)
             if !newer.isFresh { request.report(.credentials(.resent)) }
             credential = newer
             sendCount += 1

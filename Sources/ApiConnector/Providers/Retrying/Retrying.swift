@@ -105,11 +105,14 @@ extension ApiRequest {
 }
 
 extension ApiRequest {
-    /// Takes over the idempotency key of an earlier request of the call, such as a key that an inner retrying provider
-    /// has added.
+    /// Takes over the idempotency key and the failed attempts of an earlier request of the call, such as those that an
+    /// inner retrying provider has added.
     ///
-    /// The server may have processed an earlier attempt with that key, for example one that timed out.
-    mutating func keepIdempotencyKey(of earlier: ApiRequest) {
+    /// The server may have processed an earlier attempt with that key, for example one that timed out. The attempts
+    /// tell this to outer wrappers, whose request lacks the key.
+    mutating func keepKeyAndAttempts(of earlier: ApiRequest) {
         if let key = earlier.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
+        let attempts = earlier.earlierAttempts
+        if attempts.count > earlierAttempts.count { history = AttemptHistory(attempts) }
     }
 }

@@ -77,8 +77,10 @@ struct StreamResumption<Element: Sendable>: Sendable {
             case .stop(let reason):
                 throw error.following(request.history(with: error.earlierAttempts, reason))
             case .again(let wait):
+                // The attempts before the stream's last progress are forgotten.
+                let last = Result<ApiResponse, ApiConnectorError>.failure(error.following(AttemptHistory([])))
                 do throws(ApiConnectorError) {
-                    try await run.beginNextAttempt(of: &request, after: result, waiting: wait, from: now)
+                    try await run.beginNextAttempt(of: &request, after: last, waiting: wait, from: now)
                 } catch {
                     throw completing(error)
                 }

@@ -132,6 +132,21 @@ extension RetryingTests {
         #expect(keys.events.count == count)
     }
 
+    @Test func theAttemptsOfAnInnerRetryingProviderAreListed() async throws {
+        let sent = EventLog<String>()
+        let policy = RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero, maximumDelay: .zero)
+        let kinds: [ApiConnectorError.Kind] = [.connectionLost, .cannotConnect, .timedOut, .stalled]
+        let provider = TestConnector { request in
+            sent.note(request.url.path())
+            return .failing(kinds[sent.events.count - 1])
+        }
+        .retrying(policy)
+        .retrying(policy)
+        let error = await #expect(throws: ApiConnectorError.self) { try await provider.response(for: request()) }
+        #expect(error?.kind == .stalled)
+        #expect(error?.earlierAttempts.map(\.kind) == [.connectionLost, .cannotConnect, .timedOut])
+    }
+
     /// The attempt that was lost may have been processed with the key.
     @Test func aPostKeepsItsIdempotencyKeyAfterARefresh() async throws {
         let keys = EventLog<String>()

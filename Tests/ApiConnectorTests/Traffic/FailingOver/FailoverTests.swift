@@ -123,6 +123,60 @@ extension FailoverTests {
         #expect(sent.events.joined() == hosts)
     }
 
+    /// The first request of the call may have been processed with the retrying provider's key.
+    @Test(arguments: [(.connectionLost, "aaaa"), (.cannotConnect, "aaaab")] as [(ApiConnectorError.Kind, String)])
+    func aPostThatMayHaveBeenDoneBeforeARefreshDoesNotAskTheNext(
+        _ first: ApiConnectorError.Kind,
+        _ hosts: String
+    ) async throws {
+        let sent = EventLog<String>()
+        let policy = RetryPolicy(
+            maximumAttemptCount: 2,
+            initialDelay: .zero,
+            maximumDelay: .zero,
+            idempotencyKey: RetryPolicy.randomKey
+        )
+        let session = RefreshableCredentials(.bearer("old"), timeSource: clock) { _ in .bearer("new") }
+        let own = try #require(Self.hosts.first)
+        let provider = TestConnector { request in
+            let host = String((request.url.host() ?? "").prefix(1))
+            sent.note(host)
+            guard host == "a" else { return .fine }
+            switch sent.events.count {
+            case 1: return .failing(first)
+            case 2: return .status(401)
+            default: return .failing(.cannotConnect)
+            }
+        }
+        .retrying(policy)
+        .authenticating(by: session, for: .origins(own))
+        let request = ApiRequest.made("a.example.com", .post, on: timers)
+        _ = await provider.failingOver(to: Self.hosts).result(for: request)
+        #expect(sent.events.joined() == hosts)
+    }
+
+    /// The outer provider's key is sent in the attempts of the inner provider, too.
+    @Test(arguments: [(.connectionLost, "aaaa"), (.cannotConnect, "aaaab")] as [(ApiConnectorError.Kind, String)])
+    func aPostThatTheFirstOfTwoRetryingProvidersMayHaveSentDoesNotAskTheNext(
+        _ first: ApiConnectorError.Kind,
+        _ hosts: String
+    ) async {
+        let sent = EventLog<String>()
+        let inner = RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero, maximumDelay: .zero)
+        var outer = inner
+        outer.idempotencyKey = RetryPolicy.randomKey
+        let provider = TestConnector { request in
+            let host = String((request.url.host() ?? "").prefix(1))
+            sent.note(host)
+            return host == "a" ? .failing(sent.events.count == 1 ? first : .cannotConnect) : .fine
+        }
+        .retrying(inner)
+        .retrying(outer)
+        let request = ApiRequest.made("a.example.com", .post, on: timers)
+        _ = await provider.failingOver(to: Self.hosts).result(for: request)
+        #expect(sent.events.joined() == hosts)
+    }
+
     @Test func theLastFailureIsDelivered() async throws {
         let sent = EventLog<String>()
         let answers: [String: Answer] = [
