@@ -125,23 +125,35 @@ struct ArrayFailureTests {
         #expect(fine.allSatisfy { $0.elements == [1] && $0.error == nil })
     }
 
-    /// An error in the part that is not kept would be overlooked.
-    @Test(arguments: [(false, []), (true, [1, 2])] as [(Bool, [Int])])
-    func hasALimitForTheTextAroundTheArray(_ isAfter: Bool, _ elements: [Int]) async {
-        let data = "\"data\":[1,2]"
-        let text = isAfter ? "{\(data),\(Self.large),\(Self.failure)}" : "{\(Self.large),\(data),\(Self.failure)}"
+    private static let largeValues = [
+        "\"\(String(repeating: "x", count: 70_000))\"",
+        "[\(String(repeating: "{\"a\":[]},", count: 8000))\"]\"]",
+        "{\"a\":\"}\(String(repeating: "\\\"", count: 40_000))\"}",
+    ]
+
+    /// The limit of a record does not apply to the text around the array.
+    @Test(arguments: 0..<3)
+    func aLargeMemberNextToTheArrayDoesNotFailTheStream(_ index: Int) async {
+        let value = Self.largeValues[index]
         var configuration = ConnectionConfiguration()
-        configuration.maximumRecordByteCount = 70_000
-        let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data", configuration)
-        #expect(found.map(\.elements) == Array(repeating: elements, count: 6))
-        #expect(found.map(\.error?.kind) == Array(repeating: .recordTooLarge, count: 6))
-        #expect(
-            found[0].error?.detail == "the text around the JSON array is longer than the limit of 70000 bytes"
-        )
-        // Without an envelope that wraps values, this text cannot contain an error.
-        let bare = await read(BareEnvelope<TypedFailure>.self, text, at: "data", configuration)
-        #expect(bare.count == 6)
-        #expect(bare.allSatisfy { $0.elements == [1, 2] && $0.error == nil })
+        configuration.maximumRecordByteCount = 100
+        for (text, path) in [
+            ("\"data\":[1,2],\"n\":\(value)", "data"), ("\"n\":\(value),\"data\":[1,2]", "data"),
+            ("\"data\":{\"items\":[1,2],\"n\":\(value)}", "data.items"),
+        ] {
+            let fine = await read(DataEnvelope<CodedFailure>.self, "{\(text)}", at: path, configuration)
+            #expect(fine.count == 6)
+            #expect(fine.allSatisfy { $0.elements == [1, 2] && $0.error == nil })
+            for failing in ["{\(text),\(Self.failure)}", "{\(Self.failure),\(text)}"] {
+                let found = await read(DataEnvelope<CodedFailure>.self, failing, at: path, configuration)
+                #expect(found.map(\.elements) == Array(repeating: [1, 2], count: 6))
+                #expect(found.map(\.error?.kind) == Array(repeating: .backendFailure, count: 6))
+            }
+            // Without an envelope that wraps values, this text cannot contain an error.
+            let bare = await read(BareEnvelope<TypedFailure>.self, "{\(text),\(Self.failure)}", at: path, configuration)
+            #expect(bare.count == 6)
+            #expect(bare.allSatisfy { $0.elements == [1, 2] && $0.error == nil })
+        }
     }
 
     /// A stream of JSON lines that stays open is not waited for.

@@ -227,6 +227,56 @@ struct RecordSplitterTests {
         #expect(records(LineFinder(), [Data("ab\nabcdef".utf8)], limit: 5).error?.kind == .recordTooLarge)
     }
 
+    @Test func keepsTheTextAroundAnArrayWithoutTheContentOfLargeMembers() throws {
+        let x = String(repeating: "x", count: 70_000)
+        let text = #" {"a":"\#(x)","data":[1,2],"b" : [["\#(x)"],{}],"c":{"d":"]}\\\#(x)"},"\#(x)":[1],"e":2} "#
+        for byteCount in [999, 7000, 1 << 20] {
+            var splitter = RecordSplitter(
+                ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17),
+                maximumByteCount: 100
+            )
+            for chunk in Cuts.chunks(of: Data(text.utf8), byteCount) {
+                splitter.append(chunk)
+                while try splitter.next() != nil {}
+            }
+            let around = try #require(splitter.finder.around)
+            let kept = #" {"a":"","data":[],"b" : [],"c":{},"":[1],"e":2} "#
+            #expect(String(decoding: around.data, as: UTF8.self) == kept)
+            #expect(splitter.recordCount == 2)
+        }
+    }
+
+    @Test func keepsNoMoreOfAMemberOf17MiB() throws {
+        var splitter = RecordSplitter(ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17), maximumByteCount: 100)
+        let part = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
+        let chunks = [Data(#"{"data":[1],"included":[""#.utf8)] + Array(repeating: part, count: 17)
+        for chunk in chunks + [Data(#""],"error":{}}"#.utf8)] {
+            splitter.append(chunk)
+            while try splitter.next() != nil {}
+            #expect(splitter.finder.around?.data.count ?? .max < 100)
+        }
+        let around = try #require(splitter.finder.around)
+        #expect(String(decoding: around.data, as: UTF8.self) == #"{"data":[],"included":[],"error":{}}"#)
+    }
+
+    private static let arounds: [(String, [String])] = [
+        (#"{"a":1,"b":2,"c":3,"data":[1,2]}"#, []), (#"{"data":[1,2],"a":1,"b":2,"c":3}"#, ["1", "2"]),
+    ]
+
+    /// An error in the part that is not kept would be overlooked.
+    @Test(arguments: arounds)
+    func hasALimitForTheTextAroundTheArray(_ text: String, _ elements: [String]) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(ArrayFinder(path: "data", keepingAroundUpTo: 20), chunks)
+            #expect(found.records == elements, "\(chunks.map(\.count))")
+            #expect(found.error?.kind == .recordTooLarge)
+            #expect(found.error?.detail == "the text around the JSON array is longer than the limit of 20 bytes")
+        }
+        for chunks in Cuts.of(Data(text.utf8)) {
+            #expect(records(ArrayFinder(path: "data", keepingAroundUpTo: 29), chunks).error == nil)
+        }
+    }
+
     @Test func doesNotCopyARecordWithinOneChunk() throws {
         let chunk = Data((String(repeating: "x", count: 100) + "\n" + String(repeating: "y", count: 100) + "\n").utf8)
         var splitter = RecordSplitter(LineFinder(), maximumByteCount: 1000)

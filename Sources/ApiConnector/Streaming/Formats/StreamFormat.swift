@@ -22,8 +22,7 @@
 /// its members times its bytes is more than 256 KiB.
 ///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
-/// kind `.recordTooLarge`. With an envelope that wraps values, the text around an array has the same limit, because it
-/// may contain the backend's error. A byte order mark at the start is skipped.
+/// kind `.recordTooLarge`. A byte order mark at the start is skipped.
 public struct StreamFormat<Element: Sendable>: Sendable {
     let recipe: any StreamRecipe<Element>
 
@@ -121,8 +120,12 @@ extension StreamFormat where Element: Decodable {
     /// are parsed; other JSON errors there are not detected. The first of repeated keys is used.
     ///
     /// If the router's envelope finds the backend's own error in a body without the array, the stream fails with it.
-    /// With an envelope that wraps values, this also applies to a body with the array, after the last element. The text
-    /// around the array is searched up to 64 KiB.
+    /// A body without the array is searched up to 64 KiB.
+    ///
+    /// With an envelope that wraps values, the text around the array is also searched, after the last element. For
+    /// this, the text is kept in memory. If a member of the top-level object is longer than 64 KiB, its content is not
+    /// kept, so an error of more than 64 KiB is not found. If the kept text is longer than 16 MiB, or than a larger
+    /// ``ConnectionConfiguration/maximumRecordByteCount``, the stream fails with kind `.recordTooLarge`.
     ///
     /// Short elements that arrive together are decoded together. So your own `init(from:)` may find an index at the
     /// start of its coding path, and is called again if another element of the group does not decode. With a custom

@@ -68,7 +68,8 @@ struct LineTexts: JSONTexts {
 /// The elements of one array.
 ///
 /// In place of the array, the body may have the backend's own error. With an envelope that wraps values, the text
-/// around the array may have one, too. That text is kept until the end of the body, and may be as long as a record.
+/// around the array may have one, too. That text is kept until the end of the body, without the content of large
+/// members.
 struct ArrayTexts: JSONTexts {
     private var splitter: RecordSplitter<ArrayFinder>
     private let context: StreamContext
@@ -81,13 +82,19 @@ struct ArrayTexts: JSONTexts {
     private var scannedCount = 0
     private var isEnding = false
 
+    /// The least limit of the kept text around the array.
+    ///
+    /// A smaller limit of a record would fail streams whose records are small.
+    private static var keptByteCount: Int { ConnectionConfiguration.standardMaximumRecordByteCount }
+
     init(path: String, _ context: StreamContext) {
         self.context = context
         let mayFail = context.envelope != BareEnvelope<NoFailure>.self
         beginning = mayFail ? Data() : nil
         let limit = context.maximumRecordByteCount
+        let keepsAround = mayFail && context.envelope.wrapsValues
         splitter = RecordSplitter(
-            ArrayFinder(path: path, keepingAroundUpTo: mayFail && context.envelope.wrapsValues ? limit : nil),
+            ArrayFinder(path: path, keepingAroundUpTo: keepsAround ? max(limit, Self.keptByteCount) : nil),
             maximumByteCount: limit
         )
     }
@@ -124,7 +131,7 @@ struct ArrayTexts: JSONTexts {
             flaw = error
             return try failInPlaceOfArray(error)
         }
-        if splitter.isOver, let around = splitter.finder.around, let failure = context.backendFailure(around) {
+        if splitter.isOver, let around = splitter.finder.around, let failure = context.backendFailure(around.data) {
             throw failure
         }
         return nil

@@ -33,17 +33,17 @@ struct ArrayFinder: RecordFinder {
     private var path: JSONKeyPath
     private var scanner = JSONScanner()
 
-    /// The text with an empty array in place of the array; nil if it is not kept.
-    private(set) var around: Data?
+    /// The text around the array; nil if it is not kept.
+    private(set) var around: TextAroundArray?
     private let maximumAroundByteCount: Int
 
     /// - Parameters:
     ///   - path: The keys that lead to the array, separated by dots; empty for the whole text.
-    ///   - maximumByteCount: The maximum size of the text around the array, in bytes; nil, the default, does not keep
-    ///     this text.
+    ///   - maximumByteCount: The maximum size of the kept text around the array, in bytes; nil, the default, does not
+    ///     keep this text.
     init(path: String, keepingAroundUpTo maximumByteCount: Int? = nil) {
         self.path = JSONKeyPath(path)
-        around = maximumByteCount.map { _ in Data() }
+        around = maximumByteCount.map { _ in TextAroundArray() }
         maximumAroundByteCount = maximumByteCount ?? 0
     }
 
@@ -53,11 +53,10 @@ struct ArrayFinder: RecordFinder {
         let cut = search(chunk, from: start)
         switch cut {
         case .skip(let end) where wasAround || isAround:
-            return keep(chunk[start..<end]) ?? cut
+            return keep(UnsafeRawBufferPointer(rebasing: chunk[start..<end])) ?? cut
         // The bracket after the last element.
-        case .record where isAround:
-            around?.append(UInt8(ascii: "]"))
-            return cut
+        case .record(_, let next) where isAround:
+            return keep(UnsafeRawBufferPointer(rebasing: chunk[next - 1..<next])) ?? cut
         default:
             return cut
         }
@@ -71,15 +70,12 @@ struct ArrayFinder: RecordFinder {
         }
     }
 
-    /// Keeps bytes of the text around the array; returns the error if that text is too long.
-    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) -> RecordCut? {
-        guard let count = around?.count else { return nil }
-        guard bytes.count <= maximumAroundByteCount - count else {
-            let limit = "the limit of \(maximumAroundByteCount) bytes"
-            return .tooLarge("the text around the JSON array is longer than \(limit)")
-        }
-        around?.append(contentsOf: bytes)
-        return nil
+    /// Keeps bytes of the text around the array; returns the error if the kept text is too long.
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> RecordCut? {
+        around?.append(bytes)
+        guard let around, around.data.count > maximumAroundByteCount else { return nil }
+        let limit = "the limit of \(maximumAroundByteCount) bytes"
+        return .tooLarge("the text around the JSON array is longer than \(limit)")
     }
 
     private mutating func search(_ chunk: UnsafeRawBufferPointer, from start: Int) -> RecordCut {
