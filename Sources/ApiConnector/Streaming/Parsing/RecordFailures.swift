@@ -26,7 +26,7 @@ struct RecordFailures: Sendable {
     /// The largest product of members and bytes: each member is examined in its own copy of the record.
     private static let maximumWork = 4 * maximumByteCount
 
-    /// Returns nil if no record can be both an element and a failure.
+    /// Returns nil if the envelope describes no failure.
     init?<Element: Decodable>(of type: Element.Type, _ context: StreamContext) {
         guard context.envelope != BareEnvelope<NoFailure>.self else { return nil }
         let nothing = Data("{}".utf8)
