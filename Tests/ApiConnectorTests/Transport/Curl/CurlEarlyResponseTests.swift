@@ -92,7 +92,9 @@ struct CurlEarlyResponseTests {
                 seen.withLock { $0 += 1 }
                 var head = HTTP2Frame.head(status: [0x08, 3] + Array("417".utf8), isLast: true)
                 head.stream = stream
-                try connection.send(head)
+                try connection.send(HTTP2Frame.bytes(of: [head, .ping]))
+                try connection.readPingAcknowledgment()
+                try connection.send(HTTP2Frame.bytes(of: [.reset(stream, code: 0)]))
             }
         }
         var configuration = CurlConfiguration.patient
