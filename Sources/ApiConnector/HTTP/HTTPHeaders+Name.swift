@@ -34,9 +34,9 @@ extension HTTPHeaders {
 extension HTTPHeaders.Name: Hashable {
     /// Compares without regard to the case of ASCII letters.
     public static func == (left: Self, right: Self) -> Bool {
+        guard left.rawValue.utf8.count == right.rawValue.utf8.count else { return false }
         var left = left.rawValue
         var right = right.rawValue
-        guard left.utf8.count == right.utf8.count else { return false }
         // As strings, U+212A and K would be equal, so this compares bytes. `memcmp` comes first, because most equal
         // names have the same case.
         return left.withUTF8 { left in

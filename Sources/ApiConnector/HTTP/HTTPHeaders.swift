@@ -101,6 +101,11 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     private mutating func replace(_ name: Name, with value: String?) {
+        guard contains(name) || !refused.isEmpty else {
+            // A new name is the most frequent case.
+            if let value { append(name, value) }
+            return
+        }
         let place = fields.firstIndex { $0.name == name }
         fields.removeAll { $0.name == name }
         refused.removeAll { $0.name == name }

@@ -25,10 +25,11 @@ enum CacheRules {
     /// - Parameter stored: The stored response that the request selects; nil if there is none.
     static func decide(on request: ApiRequest, stored: StoredResponse?, at now: Date) -> Decision {
         let asked = CacheDirectives(request.headers)
-        let mayBeSent = request.cacheUse != .cached && !asked.has("only-if-cached")
+        let use = request.cacheUse
+        let mayBeSent = use != .cached && !asked.has("only-if-cached")
         guard let stored else { return mayBeSent ? .send : .refuse }
-        if request.cacheUse == .reload { return .validate }
-        let answer = judge(stored, asked, request.cacheUse, CacheFreshness(of: stored, at: now))
+        if use == .reload { return .validate }
+        let answer = judge(stored, asked, use, CacheFreshness(of: stored, at: now))
         return answer ?? (mayBeSent ? .validate : .refuse)
     }
 

@@ -10,18 +10,26 @@ extension ApiRequest {
     /// caller compares these parts. They contain the secrets in plain text, so never store or log them.
     public var credentialParts: [String] {
         let redactor = redactor
-        let fields = headers.filter { redactor.isSecret($0) }.map {
-            "\($0.name.rawValue.lowercased()):\($0.value)"
+        var parts: [String] = []
+        for field in headers where redactor.isSecret(field) {
+            parts.append("\(field.name.rawValue.lowercased()):\(field.value)")
         }
-        // Most URLs have no user info, and many have no query. Foundation takes a microsecond to say so.
-        let text = url.absoluteString.utf8
-        let query = text.contains(UInt8(ascii: "?")) ? url.query(percentEncoded: true) ?? "" : ""
-        let items = query.utf8.split(separator: UInt8(ascii: "&")).map { Substring($0) }.filter {
-            redactor.isSecret(encodedItem: $0)
+        if parts.count > 1 { parts.sort() }
+        // Most URLs have no query and no user info. Foundation takes a microsecond to say so.
+        var (hasQuery, hasUserInfo) = (false, false)
+        url.absoluteString.withUTF8Bytes { text in
+            guard let start = text.baseAddress else { return }
+            hasQuery = memchr(start, Int32(UInt8(ascii: "?")), text.count) != nil
+            hasUserInfo = memchr(start, Int32(UInt8(ascii: "@")), text.count) != nil
         }
-        let hasUserInfo = text.contains(UInt8(ascii: "@"))
-        let userInfo =
-            hasUserInfo ? [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap { $0 } : []
-        return fields.sorted() + items.map { "?\($0)" }.sorted() + userInfo.map { "@\($0)" }
+        if hasQuery, let query = url.query(percentEncoded: true) {
+            let items = query.utf8.split(separator: UInt8(ascii: "&")).map { Substring($0) }
+            parts += items.filter { redactor.isSecret(encodedItem: $0) }.map { "?\($0)" }.sorted()
+        }
+        if hasUserInfo {
+            let userInfo = [url.user(percentEncoded: true), url.password(percentEncoded: true)]
+            parts += userInfo.compactMap { $0 }.map { "@\($0)" }
+        }
+        return parts
     }
 }
