@@ -87,11 +87,14 @@ final class CurlLoop: @unchecked Sendable {
         let clock = clock.load(ordering: .relaxed)
         return CurlRescue.CallState(
             number: callNumber.load(ordering: .relaxed),
-            isTurn: owner.load(ordering: .relaxed) != 0,
+            isTurn: isTurn,
             clock: clock,
             processorTime: clock == 0 ? 0 : MonotonicTime.processorNanoseconds(of: clock)
         )
     }
+
+    /// Whether a thread has the turn.
+    var isTurn: Bool { owner.load(ordering: .sequentiallyConsistent) != 0 }
 
     /// Makes a call of libcurl, which ``callState`` shows.
     func calling<Result>(_ body: () -> Result) -> Result {
@@ -109,7 +112,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func owning<Result>(_ body: () -> Result) -> Result {
         clock.store(MonotonicTime.threadClock, ordering: .relaxed)
-        owner.store(Self.thread, ordering: .relaxed)
+        owner.store(Self.thread, ordering: .sequentiallyConsistent)
         defer { owner.store(0, ordering: .relaxed) }
         return body()
     }
@@ -166,6 +169,7 @@ extension CurlLoop {
     private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
         guard !CurlExit.hasBegun else { return nil }
         turns.begin()
+        if !events.isEmpty { rescue.watch(self) }
         for transfer in turns.takePaused(now: MonotonicTime.milliseconds) { resume(transfer) }
         act(on: events)
         obeyCommands()

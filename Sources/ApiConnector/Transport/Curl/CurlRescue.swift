@@ -11,8 +11,8 @@ import Synchronization
 /// WINDOW_UPDATE, as fast as libcurl reads them. The call then lasts as long as the server sends, no command reaches the
 /// loop, and libcurl reports no progress that could end the call. Measured: 8 seconds for a flood of 8 seconds.
 ///
-/// The watch starts when a call starts, and when a time limit or a cancellation waits for the loop. It does not run on a
-/// thread of Swift's concurrency, because the call may occupy it.
+/// The watch starts when bytes arrive, when a call starts, and when a time limit or a cancellation waits for the loop. It
+/// does not run on a thread of Swift's concurrency, because the call may occupy it.
 ///
 /// - Time limits wait until pending bytes are read. They stop waiting after a call has taken ``stuckNanoseconds`` of
 ///   processor time and has read more frames than data. The time is processor time, because a starved thread is not
@@ -103,9 +103,9 @@ final class CurlRescue: Sendable {
 
     /// Watches the loop until no thread has the turn, the loop has taken its commands, and no closure waits.
     func watch(_ loop: CurlLoop) {
-        guard !isWatching.load(ordering: .relaxed), !isWatching.exchange(true, ordering: .acquiringAndReleasing) else {
-            return
-        }
+        guard !isWatching.load(ordering: .sequentiallyConsistent),
+            !isWatching.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
         let call = loop.callState
         state.withLock { ($0.call, $0.reading) = (call, nil) }
         lookLater(loop)
@@ -119,9 +119,9 @@ final class CurlRescue: Sendable {
         let now = loop.callState
         let isSame = state.withLock { state -> Bool? in
             let isSame = state.call.map { $0.number == now.number && now.processorTime(since: $0) != nil } == true
-            // After the flag is cleared, each new wait starts a new watch.
-            isWatching.store(false, ordering: .releasing)
-            guard now.isTurn || loop.mailbox.hasCommands || !state.waits.isEmpty,
+            // After the flag is cleared, each new wait and each new turn starts a new watch.
+            isWatching.store(false, ordering: .sequentiallyConsistent)
+            guard loop.isTurn || loop.mailbox.hasCommands || !state.waits.isEmpty,
                 !isWatching.exchange(true, ordering: .acquiringAndReleasing)
             else { return nil }
             if !isSame { (state.call, state.reading) = (now, nil) }
