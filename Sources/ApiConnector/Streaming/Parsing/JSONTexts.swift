@@ -82,10 +82,10 @@ struct ArrayTexts: JSONTexts {
     private var scannedCount = 0
     private var isEnding = false
 
-    /// The least limit of the kept text around the array.
+    /// The least limit of the kept text around the array: 16 MiB, as for a record by default.
     ///
     /// A smaller limit of a record would fail streams whose records are small.
-    private static var keptByteCount: Int { ConnectionConfiguration.standardMaximumRecordByteCount }
+    private static let keptByteCount = 16 * 1024 * 1024
 
     init(path: String, _ context: StreamContext) {
         self.context = context

@@ -272,7 +272,9 @@ extension SharedCircuitTests {
         #expect([news, late, over] == [.opened, .nothing, .isOver])
     }
 
-    /// A replica that lags has the record of the opening. A store that has lost the closing has it twice.
+    /// A replica that lags has the record of the opening.
+    ///
+    /// A store that has lost the closing has it twice.
     @Test(arguments: [true, false]) func anOlderOpeningCountsIfItIsReadTwice(isOwnClosing: Bool) {
         var view = SharedCircuitView()
         let opened = SharedRecord(version: 1, data: Data("open".utf8))

@@ -96,10 +96,12 @@ extension FailoverTests {
     }
 
     /// The attempts have the retrying provider's own key, which the next host would not get.
-    @Test(arguments: [
-        (.connectionLost, .circuitOpen, "aa"), (.timedOut, .cannotConnect, "aa"), (.cannotConnect, .circuitOpen, "aab"),
-        (.nameNotResolved, .cannotConnect, "aab"),
-    ] as [(ApiConnectorError.Kind, ApiConnectorError.Kind, String)])
+    @Test(
+        arguments: [
+            (.connectionLost, .circuitOpen, "aa"), (.timedOut, .cannotConnect, "aa"),
+            (.cannotConnect, .circuitOpen, "aab"), (.nameNotResolved, .cannotConnect, "aab"),
+        ] as [(ApiConnectorError.Kind, ApiConnectorError.Kind, String)]
+    )
     func aPostThatAnEarlierAttemptMayHaveDoneDoesNotAskTheNext(
         _ first: ApiConnectorError.Kind,
         _ second: ApiConnectorError.Kind,
