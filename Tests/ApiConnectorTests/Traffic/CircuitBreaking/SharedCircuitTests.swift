@@ -312,11 +312,15 @@ extension SharedCircuitTests {
         let one = instance()
         state.loseReplies(true)
         await open(one)
+        // The first look, and the read before the write. The call after the failed write reports it.
+        await eventually {
+            _ = await call(one)
+            return state.count(of: .record) == 2 && recorder.texts.contains { $0.contains("sharedStateUnavailable") }
+        }
         state.loseReplies(false)
-        let count = state.count(of: .record)
         clock.advance(by: .seconds(5))
         #expect(await call(one) == "circuitOpen")
-        await eventually { state.count(of: .record) == count + 1 }
+        await eventually { state.count(of: .record) == 3 }
         // The look has ended when the circuit follows it, so a second call sees its result.
         for _ in 0..<100 { await Task.yield() }
         clock.advance(by: .seconds(5))
