@@ -11,9 +11,9 @@
 ///
 /// A header field is secret if a word of its name says so, such as `key`, `auth`, `token` or `license`, or if it is one
 /// of the known fields without such a word, such as `X-Honeycomb-Team`. A number or a version at the end of a name does
-/// not matter: `X-Token2` is secret like `X-Token`. The plural of a key is secret like the key: `access_keys`. A field
-/// under any name is a credential for redirects and caches if its whole value has the form of one, such as `Bearer …`.
-/// Texts are redacted by more rules.
+/// not matter: `X-Token2` is secret like `X-Token`. A name that ends with `keys` is treated like its singular:
+/// `access_keys` like `access_key`. A field under any name is a credential for redirects and caches if its whole value
+/// has the form of one, such as `Bearer …`. Texts are redacted by more rules.
 ///
 /// In the response to a credential refresh, and to a request with a `grant_type`, each string in JSON is secret whose
 /// name is not known to be harmless, such as `scope`.

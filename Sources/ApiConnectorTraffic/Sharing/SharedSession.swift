@@ -39,7 +39,7 @@ public import ApiConnector
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends. A process whose refresh or storage
 /// hangs renews its lease up to the time limit of the `RefreshableCredentials`, 30 seconds by default. It does not
-/// block the others for more than that limit plus one lease, 45 seconds by default.
+/// block the others for more than that limit plus one lease, about 45 seconds by default.
 ///
 /// A cancellation does not stop step 4, because the server may already have revoked the old session. If the new session
 /// cannot be stored, this process uses it, and tries again to store it until another process has stored one.

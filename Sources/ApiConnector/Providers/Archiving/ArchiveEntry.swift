@@ -14,8 +14,9 @@ final class ArchiveEntry: Sendable {
         /// The body's beginning; nil for a streamed body.
         var body: Data?
         var byteCount: Int?
-        /// The secret values of the request, if ``body`` does not show them all: those of a multipart form, and of a
-        /// body that is longer and has at most 64 KiB; nil for any other body.
+        /// The secret values of the request, collected from the whole body, because ``body`` may be cut.
+        ///
+        /// Nil if ``body`` is the whole body and no multipart form, or if there are no secrets.
         var hiddenSecrets: SecretValues?
         /// Whether the response has tokens.
         var asksForTokens = false

@@ -13,9 +13,10 @@
 /// rules of the archive's redactor, the secret values of each request are replaced wherever they occur.
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
-/// With the defaults that is about 14 MiB, plus the URLs and header fields. It also keeps the secret values of a
-/// multipart form. If a body exceeds the kept bytes and has at most 64 KiB, it keeps its secret values, too. They are
-/// replaced in the rest of the exchange. The secrets of a longer body are not known.
+/// With the defaults that is about 14 MiB, plus the URLs and header fields. It also remembers the secret values of
+/// multipart forms, and of request bodies of up to 64 KiB that it does not keep whole. It replaces these values
+/// everywhere in the exchange. In a longer body, secrets are recognized by name, but a value after the kept bytes is
+/// not replaced where the server repeats it.
 ///
 /// A HAR file has up to ``bodyByteCount`` bytes of each body, written as JSON. There, a quotation mark or a line break
 /// takes 2 bytes, another control character up to 6, and binary data 4/3 of its size. So a file has at most 6 times
@@ -142,7 +143,7 @@ public final class ExchangeArchive: Sendable {
 
     /// The error of the latest write of the failure file; nil if it succeeded, or if none has ended yet.
     ///
-    /// After a call of ``flush()`` that ended early, it has an error of kind `.timedOut` until the write ends.
+    /// If ``flush()`` has stopped waiting, this is an error of kind `.timedOut` until the write ends.
     ///
     /// A failed write is not repeated. The file is written again after another exchange has failed.
     public var failureFileError: (any Error)? { state.withLock { $0.failureFileError } }

@@ -124,8 +124,9 @@ extension StreamFormat where Element: Decodable {
     ///
     /// With an envelope that wraps values, the text around the array is also searched, after the last element. For
     /// this, the text is kept in memory. If a member of the top-level object is longer than 64 KiB, its content is not
-    /// kept, so an error of more than 64 KiB is not found. If the kept text is longer than 16 MiB, or than a larger
-    /// ``ConnectionConfiguration/maximumRecordByteCount``, the stream fails with kind `.recordTooLarge`.
+    /// kept, so an error of more than 64 KiB is not found. The limit of the kept text is 16 MiB, or
+    /// ``ConnectionConfiguration/maximumRecordByteCount`` if that is larger. Beyond it, the stream fails with kind
+    /// `.recordTooLarge`.
     ///
     /// Short elements that arrive together are decoded together. So your own `init(from:)` may find an index at the
     /// start of its coding path, and is called again if another element of the group does not decode. With a custom
