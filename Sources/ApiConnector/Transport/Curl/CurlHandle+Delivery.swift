@@ -13,6 +13,7 @@ extension CurlHandle {
 
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
+        openSockets.countDelivered(line.count)
         // Over TLS, the handshake decides the HTTP version. libcurl logs the stream of each request over HTTP/2, so a
         // request without a stream uses HTTP/1.
         if isLogged { head.isHTTP1 = log.stream == nil }
