@@ -95,6 +95,20 @@ extension FailoverTests {
         #expect(sent.events == row.hosts.compactMap { urls[String($0)] })
     }
 
+    private static let twiceWithAKey = RetryPolicy(
+        maximumAttemptCount: 2,
+        initialDelay: .zero,
+        maximumDelay: .zero,
+        idempotencyKey: RetryPolicy.randomKey
+    )
+
+    /// Notes the first letter of a request's host.
+    private func note(_ request: ApiRequest, in sent: EventLog<String>) -> String {
+        let host = String((request.url.host() ?? "").prefix(1))
+        sent.note(host)
+        return host
+    }
+
     /// The attempts have the retrying provider's own key, which the next host would not get.
     @Test(
         arguments: [
@@ -108,18 +122,11 @@ extension FailoverTests {
         _ hosts: String
     ) async {
         let sent = EventLog<String>()
-        let policy = RetryPolicy(
-            maximumAttemptCount: 2,
-            initialDelay: .zero,
-            maximumDelay: .zero,
-            idempotencyKey: RetryPolicy.randomKey
-        )
         let retrying = TestConnector { request in
-            let host = String((request.url.host() ?? "").prefix(1))
-            sent.note(host)
+            let host = note(request, in: sent)
             return host == "a" ? .failing(request.attempt == 1 ? first : second) : .fine
         }
-        .retrying(policy)
+        .retrying(Self.twiceWithAKey)
         let request = ApiRequest.made("a.example.com", .post, on: timers)
         _ = await retrying.failingOver(to: Self.hosts).result(for: request)
         #expect(sent.events.joined() == hosts)
@@ -132,17 +139,10 @@ extension FailoverTests {
         _ hosts: String
     ) async throws {
         let sent = EventLog<String>()
-        let policy = RetryPolicy(
-            maximumAttemptCount: 2,
-            initialDelay: .zero,
-            maximumDelay: .zero,
-            idempotencyKey: RetryPolicy.randomKey
-        )
         let session = RefreshableCredentials(.bearer("old"), timeSource: clock) { _ in .bearer("new") }
         let own = try #require(Self.hosts.first)
         let provider = TestConnector { request in
-            let host = String((request.url.host() ?? "").prefix(1))
-            sent.note(host)
+            let host = note(request, in: sent)
             guard host == "a" else { return .fine }
             switch sent.events.count {
             case 1: return .failing(first)
@@ -150,7 +150,7 @@ extension FailoverTests {
             default: return .failing(.cannotConnect)
             }
         }
-        .retrying(policy)
+        .retrying(Self.twiceWithAKey)
         .authenticating(by: session, for: .origins(own))
         let request = ApiRequest.made("a.example.com", .post, on: timers)
         _ = await provider.failingOver(to: Self.hosts).result(for: request)
@@ -165,15 +165,12 @@ extension FailoverTests {
     ) async {
         let sent = EventLog<String>()
         let inner = RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero, maximumDelay: .zero)
-        var outer = inner
-        outer.idempotencyKey = RetryPolicy.randomKey
         let provider = TestConnector { request in
-            let host = String((request.url.host() ?? "").prefix(1))
-            sent.note(host)
+            let host = note(request, in: sent)
             return host == "a" ? .failing(sent.events.count == 1 ? first : .cannotConnect) : .fine
         }
         .retrying(inner)
-        .retrying(outer)
+        .retrying(Self.twiceWithAKey)
         let request = ApiRequest.made("a.example.com", .post, on: timers)
         _ = await provider.failingOver(to: Self.hosts).result(for: request)
         #expect(sent.events.joined() == hosts)

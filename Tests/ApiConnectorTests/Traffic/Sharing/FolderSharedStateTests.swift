@@ -254,10 +254,11 @@ struct FolderSharedStateTests {
         #expect(try #require(next).number > #require(lease).number)
     }
 
-    /// The disk hangs until the end of the test.
-    @Test func eachOperationEndsAtItsLimitWhileTheDiskHangs() async throws {
-        let time = BlockedTime()
-        let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
+    /// An operation that the disk holds, and one that waits for it.
+    private func operations(
+        of state: FolderSharedState,
+        whileBlockedBy time: BlockedTime
+    ) async throws -> [Task<Void, any Error>] {
         let key = key
         let slow = Task { _ = try await state.record(for: key, within: .seconds(1)) }
         try await time.isReached.opened()
@@ -266,8 +267,16 @@ struct FolderSharedStateTests {
             _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1))
         }
         await eventually { time.readCount == count + 1 }
+        return [slow, late]
+    }
+
+    /// The disk hangs until the end of the test.
+    @Test func eachOperationEndsAtItsLimitWhileTheDiskHangs() async throws {
+        let time = BlockedTime()
+        let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
+        let operations = try await operations(of: state, whileBlockedBy: time)
         time.clock.advance(by: .seconds(1))
-        for operation in [slow, late] {
+        for operation in operations {
             let error = await #expect(throws: ApiConnectorError.self) { try await operation.value }
             #expect(error?.kind == .sharedStateUnavailable)
             #expect("\(error as Any)".contains("an operation of this process"))
@@ -281,15 +290,8 @@ struct FolderSharedStateTests {
     @Test func aCanceledOperationDoesNotWaitForADiskThatHangs() async throws {
         let time = BlockedTime()
         let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
-        let key = key
-        let slow = Task { _ = try await state.record(for: key, within: .seconds(1)) }
-        try await time.isReached.opened()
-        let count = time.readCount
-        let later = Task {
-            _ = try await state.acquireLease(of: key, owner: "a", for: .seconds(60), within: .seconds(1))
-        }
-        await eventually { time.readCount == count + 1 }
-        for operation in [slow, later] {
+        let operations = try await operations(of: state, whileBlockedBy: time)
+        for operation in operations {
             operation.cancel()
             let error = await #expect(throws: ApiConnectorError.self) { try await operation.value }
             #expect(error?.kind == .cancelled)

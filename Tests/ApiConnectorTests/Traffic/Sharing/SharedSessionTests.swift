@@ -15,6 +15,8 @@ import Testing
     private let memory: MemorySharedState
     private let state: UnreliableState
     private let first = Tokens(refresh: 1)
+    /// The key of the session in the store.
+    private let key = SharedStateKey("a", in: "ApiConnector")
 
     init() {
         memory = MemorySharedState(timeSource: clock)
@@ -87,7 +89,7 @@ extension SharedSessionTests {
         var waiting = 1
         while waiting < instances.count { waiting += try await clock.nextSleep() == .milliseconds(50) ? 1 : 0 }
         gate.open()
-        while memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).version != 2 {
+        while memory.record(for: key, within: .zero).version != 2 {
             await Task.yield()
         }
         clock.advance(by: .milliseconds(50))
@@ -112,7 +114,6 @@ extension SharedSessionTests {
     @Test func theLeaseOfACrashedProcessExpires() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "dead", for: .seconds(15), within: .zero) != nil)
         // The renewal of the instance's own lease sleeps for 5 seconds.
         let (tokens, pauses) = try await clock.moving(for: { $0 <= .seconds(1) }) {
@@ -137,7 +138,6 @@ extension SharedSessionTests {
         }
         try await clock.step(.seconds(5), .seconds(5), .seconds(5), .seconds(5))
         // The last renewal may still be running, so the one before it counts.
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) == nil)
         gate.open()
         #expect(try await task.value == Tokens(refresh: 2))
@@ -162,7 +162,6 @@ extension SharedSessionTests {
         #expect(state.count(of: .acquire) == 60)
         // The last renewal was after 295 seconds.
         clock.advance(by: .seconds(10))
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
         gate.open()
         #expect(try await task.value == Tokens(refresh: 2))
@@ -194,7 +193,6 @@ extension SharedSessionTests {
         #expect(state.count(of: .acquire) == 3)
         // The last renewal was after 10 seconds.
         clock.advance(by: .seconds(10))
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
         gate.open()
     }
@@ -202,7 +200,6 @@ extension SharedSessionTests {
     @Test func aWaitForAnotherProcessDoesNotMakeTheRenewalsLonger() async throws {
         try await instance().signIn(first)
         let one = try await refusedInstance()
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(8), within: .zero) != nil)
         let (arrived, gate) = (Gate(), Gate("the server"))
         let task = Task { [server] in
@@ -327,7 +324,6 @@ extension SharedSessionTests {
         try await clock.step(.seconds(1))
         await eventually { state.count(of: .record) == count + 1 }
         for _ in 0..<100 { await Task.yield() }
-        let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.record(for: key, within: .zero) == SharedRecord(version: 2, data: nil))
     }
 
@@ -345,7 +341,6 @@ extension SharedSessionTests {
         try await arrived.opened()
         state.lose()
         // In the new store, another process has already had the lease, so the renewed lease has another number.
-        let key = SharedStateKey("a", in: "ApiConnector")
         let lease = try #require(
             try await state.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero)
         )
@@ -379,7 +374,6 @@ extension SharedSessionTests {
         try await clock.step(.seconds(5))
         await eventually { state.count(of: .acquire) == count + 1 }
         refreshGate.open()
-        let key = SharedStateKey("a", in: "ApiConnector")
         await eventually { memory.record(for: key, within: .zero).version == 2 }
         // Time to end the lease too early.
         for _ in 0..<1000 where state.count(of: .end) == 0 { await Task.yield() }
@@ -427,7 +421,6 @@ extension SharedSessionTests {
         await eventually { state.count(of: .replace) == 4 }
         state.fail { _ in false }
         try await clock.step(.seconds(1))
-        let key = SharedStateKey("a", in: "ApiConnector")
         while memory.record(for: key, within: .zero).version != 2 { await Task.yield() }
         #expect(try await refreshed(other) == Tokens(refresh: 2))
         #expect(server.used == [1])
@@ -524,7 +517,7 @@ extension SharedSessionTests {
             storage: .sealed(by: { Data($0.map { $0 ^ 0x55 }) }, opened: { Data($0.map { $0 ^ 0x55 }) })
         )
         try await shared.signIn(first)
-        let data = try #require(memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).data)
+        let data = try #require(memory.record(for: key, within: .zero).data)
         #expect(!String(decoding: data, as: UTF8.self).contains("refresh"))
         let opened = try await shared.refreshed { old in old ?? Tokens(refresh: 0) }
         #expect(opened == first)

@@ -262,9 +262,11 @@ struct CurlUploadTests {
 
     /// The source is released when the server answers before it has everything.
     @Test func releasesTheSourceAfterAnEarlyResponse() async throws {
-        let ended = Gate("end of the source")
+        let (begun, ended) = (Gate("start of the source"), Gate("end of the source"))
         let server = try LoopbackServer { connection in
             guard let request = try connection.readHead() else { return }
+            // On a busy machine, the call could otherwise end before its source is opened.
+            try connection.wait(for: begun)
             try connection.send(.status(413), answering: request)
             try connection.finishSending()
             try connection.waitUntilPeerCloses()
@@ -272,6 +274,7 @@ struct CurlUploadTests {
         let body = RequestBody.stream {
             AsyncStream<Data> { continuation in
                 continuation.onTermination = { _ in ended.open() }
+                begun.open()
             }
         }
         let response = try await CurlProvider().response(
