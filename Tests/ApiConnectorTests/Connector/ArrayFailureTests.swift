@@ -125,6 +125,54 @@ struct ArrayFailureTests {
         #expect(fine.allSatisfy { $0.elements == [1] && $0.error == nil })
     }
 
+    /// Each backend may report many problems at once.
+    @Test func aLargeErrorIsFound() async {
+        let one = #"{"code":9,"message":"\#(String(repeating: "x", count: 100))"}"#
+        let many = Array(repeating: one, count: 1000).joined(separator: ",")
+        for text in ["{\"data\":[1,2],\"errors\":[\(many)]}", "{\"errors\":[\(many)],\"data\":[1,2]}"] {
+            let found = await read(JSONAPIEnvelope<CodedFailure>.self, text, at: "data")
+            #expect(found.map(\.elements) == Array(repeating: [1, 2], count: 6))
+            #expect(found.map(\.error?.kind) == Array(repeating: .backendFailure, count: 6))
+            #expect(found.first?.error?.failure(as: [CodedFailure].self)?.count == 1000)
+        }
+        let message = String(repeating: "x", count: 70_000)
+        let text = #"{"data":[1,2],"error":{"code":9,"message":"\#(message)"}}"#
+        let found = await read(DataEnvelope<CodedFailure>.self, text, at: "data")
+        #expect(found.map(\.elements) == Array(repeating: [1, 2], count: 6))
+        #expect(found.map(\.error?.kind) == Array(repeating: .backendFailure, count: 6))
+    }
+
+    /// An envelope in a program: each member may be a part of the error.
+    private enum OwnEnvelope: ApiEnvelope {
+        struct Failure: Decodable, Sendable {
+            let problem: Int
+            let details: [String]
+        }
+
+        static func open<Value: Decodable>(
+            _ type: Value.Type,
+            from body: Data,
+            with decoder: JSONDecoder
+        ) throws -> EnvelopeContent<Value, Failure> {
+            .value(try decoder.decode(type, from: body))
+        }
+
+        static func failure(in body: Data, with decoder: JSONDecoder) -> Failure? {
+            guard let failure = try? decoder.decode(Failure.self, from: body), !failure.details.isEmpty else {
+                return nil
+            }
+            return failure
+        }
+    }
+
+    @Test func aLargeErrorOfAnotherEnvelopeIsFound() async {
+        let detail = String(repeating: "x", count: 70_000)
+        let text = #"{"data":[1,2],"problem":3,"details":["\#(detail)"]}"#
+        let found = await read(OwnEnvelope.self, text, at: "data")
+        #expect(found.map(\.elements) == Array(repeating: [1, 2], count: 6))
+        #expect(found.map(\.error?.kind) == Array(repeating: .backendFailure, count: 6))
+    }
+
     private static let largeValues = [
         "\"\(String(repeating: "x", count: 70_000))\"",
         "[\(String(repeating: "{\"a\":[]},", count: 8000))\"]\"]",

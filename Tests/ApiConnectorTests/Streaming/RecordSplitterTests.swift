@@ -232,7 +232,7 @@ struct RecordSplitterTests {
         let text = #" {"a":"\#(x)","data":[1,2],"b" : [["\#(x)"],{}],"c":{"d":"]}\\\#(x)"},"\#(x)":[1],"e":2} "#
         for byteCount in [999, 7000, 1 << 20] {
             var splitter = RecordSplitter(
-                ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17),
+                ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17, failureKey: "error"),
                 maximumByteCount: 100
             )
             for chunk in Cuts.chunks(of: Data(text.utf8), byteCount) {
@@ -246,8 +246,53 @@ struct RecordSplitterTests {
         }
     }
 
+    /// The kept text around an array, for chunks of several sizes.
+    private func around(_ text: String, failureKey: String?) throws -> [String] {
+        try [999, 7000, 1 << 20].map { byteCount in
+            var splitter = RecordSplitter(
+                ArrayFinder(path: "data", keepingAroundUpTo: 1 << 18, failureKey: failureKey),
+                maximumByteCount: 100
+            )
+            for chunk in Cuts.chunks(of: Data(text.utf8), byteCount) {
+                splitter.append(chunk)
+                while try splitter.next() != nil {}
+            }
+            return String(decoding: try #require(splitter.finder.around).data, as: UTF8.self)
+        }
+    }
+
+    @Test func keepsALargeMemberThatMayBeTheError() throws {
+        let x = String(repeating: "x", count: 70_000)
+        for key in ["errors", #"err\u006frs"#] {
+            let text = #"{"a":"\#(x)","data":[1],"\#(key)" : ["\#(x)"],"c":["\#(x)"]}"#
+            let kept = #"{"a":"","data":[],"\#(key)" : ["\#(x)"],"c":[]}"#
+            #expect(try around(text, failureKey: "errors") == Array(repeating: kept, count: 3))
+        }
+        // A value with the text of the key is not a key.
+        let other = #"{"a":"errors","b":["\#(x)"],"data":[1]}"#
+        let kept = Array(repeating: #"{"a":"errors","b":[],"data":[]}"#, count: 3)
+        #expect(try around(other, failureKey: "errors") == kept)
+    }
+
+    @Test func keepsAllLargeMembersIfTheKeyOfTheErrorIsUnknown() throws {
+        let x = String(repeating: "x", count: 70_000)
+        let kept = Array(repeating: #"{"a":"\#(x)","data":[],"b":["\#(x)"]}"#, count: 3)
+        #expect(try around(#"{"a":"\#(x)","data":[1],"b":["\#(x)"]}"#, failureKey: nil) == kept)
+    }
+
+    @Test func keepsAMemberOfExactly64KiB() throws {
+        for (byteCount, isKept) in [(65_536, true), (65_537, false)] {
+            let x = String(repeating: "x", count: byteCount)
+            let kept = Array(repeating: #"{"a":"\#(isKept ? x : "")","data":[]}"#, count: 3)
+            #expect(try around(#"{"a":"\#(x)","data":[1]}"#, failureKey: "error") == kept)
+        }
+    }
+
     @Test func keepsNoMoreOfAMemberOf17MiB() throws {
-        var splitter = RecordSplitter(ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17), maximumByteCount: 100)
+        var splitter = RecordSplitter(
+            ArrayFinder(path: "data", keepingAroundUpTo: 1 << 17, failureKey: "error"),
+            maximumByteCount: 100
+        )
         let part = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         let chunks = [Data(#"{"data":[1],"included":[""#.utf8)] + Array(repeating: part, count: 17)
         for chunk in chunks + [Data(#""],"error":{}}"#.utf8)] {

@@ -123,8 +123,8 @@ extension StreamFormat where Element: Decodable {
     /// A body without the array is searched up to 64 KiB.
     ///
     /// With an envelope that wraps values, the text around the array is also searched, after the last element. For
-    /// this, the text is kept in memory. If a member of the top-level object is longer than 64 KiB, its content is not
-    /// kept, so an error of more than 64 KiB is not found. The limit of the kept text is 16 MiB, or
+    /// this, the text is kept in memory. With ``DataEnvelope`` and ``JSONAPIEnvelope``, the content of a member of more
+    /// than 64 KiB is not kept, unless that member is the error. The limit of the kept text is 16 MiB, or
     /// ``ConnectionConfiguration/maximumRecordByteCount`` if that is larger. Beyond it, the stream fails with kind
     /// `.recordTooLarge`.
     ///

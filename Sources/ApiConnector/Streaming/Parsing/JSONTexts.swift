@@ -68,8 +68,8 @@ struct LineTexts: JSONTexts {
 /// The elements of one array.
 ///
 /// In place of the array, the body may have the backend's own error. With an envelope that wraps values, the text
-/// around the array may have one, too. That text is kept until the end of the body, without the content of large
-/// members.
+/// around the array may have one, too. That text is kept until the end of the body. If the key of the error is known, the
+/// content of other large members is not kept.
 struct ArrayTexts: JSONTexts {
     private var splitter: RecordSplitter<ArrayFinder>
     private let context: StreamContext
@@ -94,7 +94,11 @@ struct ArrayTexts: JSONTexts {
         let limit = context.maximumRecordByteCount
         let keepsAround = mayFail && context.envelope.wrapsValues
         splitter = RecordSplitter(
-            ArrayFinder(path: path, keepingAroundUpTo: keepsAround ? max(limit, Self.keptByteCount) : nil),
+            ArrayFinder(
+                path: path,
+                keepingAroundUpTo: keepsAround ? max(limit, Self.keptByteCount) : nil,
+                failureKey: keepsAround ? context.failureKey : nil
+            ),
             maximumByteCount: limit
         )
     }

@@ -31,9 +31,7 @@ struct RecordFailures: Sendable {
         guard context.envelope != BareEnvelope<NoFailure>.self else { return nil }
         let nothing = Data("{}".utf8)
         var takesAnyObject: Bool { (try? context.decoder.decode(type, from: nothing)) != nil }
-        if let key = (context.envelope as? any MarkedEnvelope.Type)?.mark(with: context.decoder),
-            context.decoder.keeps(key), context.envelope.wrapsValues || !takesAnyObject
-        {
+        if let key = context.failureKey, context.envelope.wrapsValues || !takesAnyObject {
             mark = Array("\"\(key)\"".utf8)
             emptyFailure = nil
         } else {
@@ -122,6 +120,16 @@ struct RecordFailures: Sendable {
         default: return String(reflecting: value)
         }
         return mirror.children.isEmpty ? String(reflecting: value) : "[\(texts(of: mirror).joined(separator: ", "))]"
+    }
+}
+
+extension StreamContext {
+    /// The key of a member that each failure has, as JSON without the quotes; nil if no such member is known.
+    var failureKey: String? {
+        guard let key = (envelope as? any MarkedEnvelope.Type)?.mark(with: decoder), decoder.keeps(key) else {
+            return nil
+        }
+        return key
     }
 }
 

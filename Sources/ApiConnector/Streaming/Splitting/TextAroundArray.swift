@@ -4,8 +4,11 @@
 
 /// The kept part of the JSON text around an array, in which the array is empty.
 ///
-/// Of a member of the top-level object whose text, object or array is longer than 64 KiB, the content is not kept:
-/// `"included":[…]` becomes `"included":[]`. So a large member neither takes memory nor hides an error next to it.
+/// If the key of the backend's error is known, the content of any other large member of the top-level object is not
+/// kept: of a text, an object or an array of more than 64 KiB. `"included":[…]` becomes `"included":[]`. So such a member
+/// neither takes memory nor hides an error next to it.
+///
+/// Without a known key, each member may be a part of the error, so the whole text is kept.
 struct TextAroundArray: Sendable {
     private(set) var data = Data()
     private var scanner = JSONScanner()
@@ -13,8 +16,19 @@ struct TextAroundArray: Sendable {
     /// The index in `data` after the opening quote or bracket of a key or value in the top-level object; nil outside.
     private var contentStart: Int?
     private var isDropping = false
+    /// Whether the next string is a key.
+    private var isBeforeKey = true
+    /// Whether the current member may be the backend's error.
+    private var mayBeFailure = false
+    private let failureKey: [UInt8]?
 
     private static let maximumContentByteCount = 64 * 1024
+
+    /// - Parameter failureKey: The key of the backend's error in the top-level object, as JSON without the quotes; nil if
+    ///   it is not known.
+    init(failureKey: String?) {
+        self.failureKey = failureKey.map { Array($0.utf8) }
+    }
 
     /// Appends bytes, whose brackets must match.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -30,12 +44,16 @@ struct TextAroundArray: Sendable {
             switch scanner.scan(bytes, from: place) {
             case .ended(let end):
                 keep(bytes[place..<end])
+                if isBeforeKey { mayBeFailure = !isDropping && isFailureKey }
+                isBeforeKey = false
                 if isDropping { data.append(bytes[end - 1]) }
                 isDropping = false
                 contentStart = nil
                 place = end
             case .separator(let end), .closed(let end):
                 keep(bytes[place...end])
+                isBeforeKey = true
+                mayBeFailure = false
                 place = end + 1
             case .running, .flaw:
                 keep(bytes[place...])
@@ -50,13 +68,23 @@ struct TextAroundArray: Sendable {
         if contentStart == nil, let opening = bytes.firstIndex(where: Self.isOpening) {
             contentStart = data.count + opening + 1 - bytes.startIndex
         }
-        guard let start = contentStart, data.count + bytes.count - start > Self.maximumContentByteCount else {
+        // The closing quote or bracket counts, too.
+        guard failureKey != nil, !mayBeFailure, let start = contentStart,
+            data.count + bytes.count - start > Self.maximumContentByteCount + 1
+        else {
             data.append(contentsOf: bytes)
             return
         }
         isDropping = true
         data.append(contentsOf: bytes.prefix(max(0, start - data.count)))
         data.removeSubrange(start...)
+    }
+
+    /// Whether the key at the end of the kept text is the key of the backend's error; also true if it has an escape.
+    private var isFailureKey: Bool {
+        guard let failureKey, let start = contentStart else { return false }
+        let key = data[start...].dropLast()
+        return key.elementsEqual(failureKey) || key.contains(UInt8(ascii: "\\"))
     }
 
     private static func isOpening(_ byte: UInt8) -> Bool {
