@@ -126,7 +126,7 @@ final class CurlHandle {
         isLooking && isAnsweredInFull
             && nudge.hasStalled(
                 easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0,
-                isSocketFull: connection.map { sockets.isFull($0) } ?? false,
+                isSending: connection.map { sockets.hasUnacknowledgedBytes($0) } ?? false,
                 now: MonotonicTime.milliseconds
             )
     }

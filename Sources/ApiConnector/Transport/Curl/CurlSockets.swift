@@ -113,11 +113,14 @@ final class CurlSockets {
         return poll(&question, 1, 0) > 0 && question.revents & ends != 0
     }
 
-    /// Whether the system accepts no more bytes for the connection now.
-    func isFull(_ connection: CurlConnectionName) -> Bool {
+    /// Whether the system has bytes of the connection that the server's system has not acknowledged yet.
+    ///
+    /// The bytes of a whole HTTP/2 window fit into the send buffer, so a socket on a slow line accepts more bytes.
+    func hasUnacknowledgedBytes(_ connection: CurlConnectionName) -> Bool {
         guard let entry = entry(of: connection) else { return false }
-        var question = pollfd(fd: entry.descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&question, 1, 0) == 0
+        var byteCount: Int32 = 0
+        // SIOCOUTQ is a macro that Swift does not import.
+        return ioctl(entry.descriptor, UInt(0x5411), &byteCount) == 0 && byteCount > 0
     }
 
     /// Makes the kernel buffer the data sent on an HTTP/2 connection until ``uncork()``.

@@ -206,7 +206,7 @@ struct CurlTurnShare {
 ///
 /// So it looks again once, 20 ms after a round that brought no data.
 ///
-/// If the response has its announced length, libcurl does not even read the server's next bytes. So the library looks
+/// If the response has its announced length, libcurl reads neither RST_STREAM nor WINDOW_UPDATE. So the library checks
 /// every 20 ms whether libcurl still sends. If it does not, the transfer ends with the response, and the rest of the
 /// request's body is not sent.
 struct CurlNudge {
@@ -249,11 +249,11 @@ struct CurlNudge {
     ///
     /// - Parameters:
     ///   - sentByteCount: The bytes of the request's body that were sent so far.
-    ///   - isSocketFull: Whether the system accepts no more bytes now, as on a slow line.
+    ///   - isSending: Whether the system still sends bytes of the connection, as on a slow line.
     ///   - now: The time in milliseconds.
-    /// - Returns: Whether libcurl has sent nothing for ``stallMilliseconds``, although the system accepts bytes.
-    mutating func hasStalled(_ sentByteCount: Int64, isSocketFull: Bool, now: Int) -> Bool {
-        if sentByteCount != self.sentByteCount || isSocketFull {
+    /// - Returns: Whether neither libcurl nor the system has sent anything for ``stallMilliseconds``.
+    mutating func hasStalled(_ sentByteCount: Int64, isSending: Bool, now: Int) -> Bool {
+        if sentByteCount != self.sentByteCount || isSending {
             (self.sentByteCount, progressTime) = (sentByteCount, now)
         }
         return now - progressTime >= Self.stallMilliseconds

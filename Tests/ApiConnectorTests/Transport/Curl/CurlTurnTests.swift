@@ -107,17 +107,17 @@ extension CurlTurnTests {
     /// libcurl reads nothing more, but another transfer of the connection may read that there is room for the body.
     @Test func aBodyHasStalledAfterHalfASecondWithoutProgress() {
         var nudge = CurlNudge()
-        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10), isSocketFull: false, now: 40 * $0) }
+        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10), isSending: false, now: 40 * $0) }
         #expect(moving == Array(repeating: false, count: 100))
-        let still = [3600, 3960, 4099, 4100].map { nudge.hasStalled(9, isSocketFull: false, now: $0) }
+        let still = [3600, 3960, 4099, 4100].map { nudge.hasStalled(9, isSending: false, now: $0) }
         #expect(still == [false, false, false, true])
     }
 
     /// The system still has bytes to send, so the server still gets some.
     @Test func aBodyOnASlowLineHasNotStalled() {
         var nudge = CurlNudge()
-        let isFull = [true, true, true, false, false].enumerated()
-        let stalled = isFull.map { nudge.hasStalled(10, isSocketFull: $1, now: 400 * $0) }
+        let isSending = [true, true, true, false, false].enumerated()
+        let stalled = isSending.map { nudge.hasStalled(10, isSending: $1, now: 400 * $0) }
         #expect(stalled == [false, false, false, false, true])
     }
 
