@@ -116,6 +116,16 @@ extension ApiConnectorError {
     /// decision, it is nil.
     public var retryStop: RetryStop? { history?.stop }
 
+    /// This error of a credential, with the failed attempts of the request that needs it.
+    ///
+    /// Without them, an outer provider would take the request for one that was never sent. Attempts of the error itself,
+    /// such as those of a refresh, come after them.
+    func afterAttempts(of request: ApiRequest) -> ApiConnectorError {
+        let earlier = request.earlierAttempts
+        guard !earlierAttempts.starts(with: earlier) else { return self }
+        return following(AttemptHistory(earlier + earlierAttempts, stop: retryStop))
+    }
+
     /// This error with a history of attempts.
     func following(_ history: AttemptHistory) -> ApiConnectorError {
         var error = self

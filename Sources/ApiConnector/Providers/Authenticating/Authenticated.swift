@@ -26,8 +26,12 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         while true {
             var authorized = request
             var isAuthorized = false
-            try await authorized.authorize(for: scope) { (request) throws(ApiConnectorError) in
-                isAuthorized = try await credential.add(to: &request)
+            do throws(ApiConnectorError) {
+                try await authorized.authorize(for: scope) { (request) throws(ApiConnectorError) in
+                    isAuthorized = try await credential.add(to: &request)
+                }
+            } catch {
+                throw error.afterAttempts(of: request)
             }
             guard isAuthorized else { return try await wrapped.response(for: request) }
             var response = try await wrapped.response(for: authorized)
@@ -38,14 +42,22 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
             // An open body would keep its connection, and its place in a concurrency limit, during the refresh.
             response = try await response.opened(by: authorized, reading: Self.heldByteCount)
             source.refuse(credential)
-            guard request.body.isReplayable, let newer = try await source.credential(for: request),
-                newer.version != credential.version
+            guard request.body.isReplayable else { return response }
+            request.keepKeyAndAttempts(of: response.request)
+            guard let newer = try await newCredential(for: request), newer.version != credential.version
             else { return response }
             response.discardBody()
-            request.keepKeyAndAttempts(of: response.request)
             if !newer.isFresh { request.report(.credentials(.resent)) }
             credential = newer
             sendCount += 1
+        }
+    }
+
+    private func newCredential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
+        do throws(ApiConnectorError) {
+            return try await source.credential(for: request)
+        } catch {
+            throw error.afterAttempts(of: request)
         }
     }
 

@@ -24,6 +24,8 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
         guard refusal.status == 415 else { return refusal }
         // RFC 7694: 415 means that the server does not accept the coding and has not processed the request.
         refusal.discardBody()
+        var request = request
+        request.keepKeyAndAttempts(of: refusal.request)
         let response = try await wrapped.response(for: request)
         if response.status != 415, let origin = HTTPOrigin(request.url) { refusing.insert(origin) }
         return response

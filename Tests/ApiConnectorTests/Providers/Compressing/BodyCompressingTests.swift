@@ -99,6 +99,24 @@ struct BodyCompressingTests {
         #expect(try requests.last?.body.data() == text)
     }
 
+    /// The attempt that was lost may have been processed with the key.
+    @Test func aPostKeepsItsIdempotencyKeyAfterA415() async throws {
+        let keys = EventLog<String>()
+        let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .zero, idempotencyKey: RetryPolicy.randomKey)
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            if keys.events.count == 1 { return .failing(.connectionLost) }
+            return request.headers.contains(.contentEncoding) ? .status(415) : .status(204)
+        }
+        .retrying(policy)
+        .compressingBodies()
+        let response = try await provider.response(for: post(.data(text)))
+        #expect(response.status == 204)
+        #expect(response.request.earlierAttempts.map(\.kind) == [.connectionLost])
+        #expect(keys.events.count == 3)
+        #expect(Set(keys.events).count == 1)
+    }
+
     /// In the second round, each server that was forgotten gets a compressed body again.
     @Test(arguments: [(256, false), (257, true)])
     func remembers256Servers(_ serverCount: Int, _ forgetsOne: Bool) async throws {

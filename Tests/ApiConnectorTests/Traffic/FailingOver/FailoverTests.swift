@@ -157,6 +157,41 @@ extension FailoverTests {
         #expect(sent.events.joined() == hosts)
     }
 
+    /// The error of the second credential does not come from a request.
+    @Test(arguments: [false, true])
+    func aPostThatMayHaveBeenDoneBeforeACredentialFailsDoesNotAskTheNext(isAdding: Bool) async throws {
+        let sent = EventLog<String>()
+        let policy = RetryPolicy(
+            maximumAttemptCount: 2,
+            initialDelay: .zero,
+            maximumDelay: .zero,
+            idempotencyKey: RetryPolicy.randomKey
+        )
+        let unreachable = ApiConnectorError(.cannotConnect, "the key store cannot be reached")
+        let source = ApiCredential.perRequest { _ in
+            guard sent.events.count >= 2 else { return .bearer("old") }
+            guard isAdding else { throw unreachable }
+            // Fails when it is added to the request.
+            var newer = ApiCredential.perRequest { _ in throw unreachable }
+            newer.version = 1
+            return newer
+        }
+        let own = try #require(Self.hosts.first)
+        let provider = TestConnector { request in
+            let host = String((request.url.host() ?? "").prefix(1))
+            sent.note(host)
+            guard host == "a" else { return .fine }
+            return sent.events.count == 1 ? .failing(.connectionLost) : .status(401)
+        }
+        .retrying(policy)
+        .authenticating(by: source, for: .origins(own))
+        let request = ApiRequest.made("a.example.com", .post, on: timers)
+        let error = await provider.failingOver(to: Self.hosts).result(for: request).failure
+        #expect(sent.events.joined() == "aa")
+        #expect(error?.kind == .cannotConnect)
+        #expect(error?.earlierAttempts.map(\.kind) == [.connectionLost])
+    }
+
     /// The outer provider's key is sent in the attempts of the inner provider, too.
     @Test(arguments: [(.connectionLost, "aaaa"), (.cannotConnect, "aaaab")] as [(ApiConnectorError.Kind, String)])
     func aPostThatTheFirstOfTwoRetryingProvidersMayHaveSentDoesNotAskTheNext(
