@@ -101,6 +101,12 @@ final class CurlRescue: Sendable {
         wait?.completion()
     }
 
+    /// Whether the watch runs.
+    var isRunning: Bool {
+        // A look clears the flag for a moment, within the lock.
+        state.withLock { _ in isWatching.load(ordering: .sequentiallyConsistent) }
+    }
+
     /// Watches the loop until no thread has the turn, the loop has taken its commands, and no closure waits.
     func watch(_ loop: CurlLoop) {
         guard !isWatching.load(ordering: .sequentiallyConsistent),

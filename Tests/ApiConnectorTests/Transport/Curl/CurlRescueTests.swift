@@ -5,6 +5,7 @@
 #if Curl && os(Linux)
 import ApiConnectorTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ApiConnector
@@ -30,6 +31,32 @@ import Testing
         try await isBusy.opened()
         mailbox.readPending { hasEnded.open() }
         try await hasEnded.opened()
+    }
+
+    /// A flood may begin long after its call, and without a limit.
+    @Test func theWatchStartsWhenBytesArrive() async throws {
+        let (received, mayAnswer) = (Gate("request"), Gate("end of the first watch"))
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readRequest() else { return }
+            received.open()
+            try connection.wait(for: mayAnswer)
+            try connection.send(.text("ok"), answering: request)
+        }
+        let provider = CurlProvider(configuration: .patient)
+        let mailbox = try provider.engine.startedMailbox()
+        let loop = try #require(mailbox.loop)
+        let url = server.url()
+        // The call has started when the task waits for the first time. The task goes on in the turn of the response.
+        let isWatched = Task(executorPreference: InlineExecutor()) {
+            _ = try await provider.response(for: ApiRequest(url: url))
+            return loop.isTurn && loop.rescue.isRunning
+        }
+        try await received.opened()
+        // The watch of the call.
+        await eventually { !loop.rescue.isRunning }
+        mayAnswer.open()
+        #expect(try await isWatched.value)
+        withExtendedLifetime(server) {}
     }
 
     @Test func theProcessorTimesOfTwoThreadsAreNotCompared() {
