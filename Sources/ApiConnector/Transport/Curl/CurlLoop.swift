@@ -169,8 +169,9 @@ extension CurlLoop {
     private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
         guard !CurlExit.hasBegun else { return nil }
         turns.begin()
-        if !events.isEmpty { rescue.watch(self) }
-        for transfer in turns.takePaused(now: MonotonicTime.milliseconds) { resume(transfer) }
+        let resumed = turns.takePaused(now: MonotonicTime.milliseconds)
+        if !events.isEmpty || !resumed.isEmpty { rescue.watch(self) }
+        for transfer in resumed { resume(transfer) }
         act(on: events)
         obeyCommands()
         runTimer()
@@ -220,6 +221,7 @@ extension CurlLoop {
     private func runTimer() {
         guard let timer, timer <= 0 || timer <= MonotonicTime.milliseconds else { return }
         self.timer = nil
+        rescue.watch(self)
         act(on: Int32(CCURL_SOCKET_TIMEOUT), 0)
     }
 
