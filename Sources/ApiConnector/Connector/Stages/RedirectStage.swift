@@ -52,6 +52,7 @@ struct RedirectStage: Sendable {
                 response.discardBody()
                 response.request.report(.redirected(to: response.request.textRedactor.redact(chosen.url)))
                 request = chosen.joining(request)
+                request.keepAttempts(of: next)
                 response = try await hop(request)
             }
         }
@@ -127,6 +128,7 @@ extension ApiRequest {
             next.method = .get
             next.body = .empty
             for name in Self.fieldsOfABody { next.headers.remove(name) }
+            next.keepAttempts(of: response.request)
         } else if !body.isReplayable {
             let detail = "the server answered \(response.status), and the body cannot be sent a second time"
             throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())

@@ -112,6 +112,11 @@ extension ApiRequest {
     /// tell this to outer wrappers, whose request lacks the key.
     mutating func keepKeyAndAttempts(of earlier: ApiRequest) {
         if let key = earlier.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
+        keepAttempts(of: earlier)
+    }
+
+    /// Takes over the failed attempts of an earlier request of the call.
+    mutating func keepAttempts(of earlier: ApiRequest) {
         let attempts = earlier.earlierAttempts
         if attempts.count > earlierAttempts.count { history = AttemptHistory(attempts) }
     }

@@ -184,6 +184,30 @@ extension RetryingTests {
         #expect(Set(keys.events).count == 1)
     }
 
+    @Test(arguments: [303, 307] as [HTTPStatus], [false, true])
+    func aRedirectKeepsTheEarlierAttempts(_ status: HTTPStatus, isChosenByThePolicy: Bool) async throws {
+        let keys = EventLog<String>()
+        let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .zero, idempotencyKey: RetryPolicy.randomKey)
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            switch keys.events.count {
+            case 1: return .failing(.connectionLost)
+            case 2: return .status(status, headers: ["Location": "/end"])
+            default: return .fine
+            }
+        }
+        let url = try #require(URL(string: "http://mytestserver.com/start"))
+        let api = connection(over: provider.retrying(policy))
+        let own = RedirectPolicy.ask { _, next in .follow(ApiRequest(url: next.url)) }
+        let options = CallOptions(redirects: isChosenByThePolicy ? own : .standard)
+        let response = try await api.response(at: url, method: .post, body: .text("once"), options: options)
+        #expect(response.url.path() == "/end")
+        #expect(response.request.earlierAttempts.map(\.kind) == [.connectionLost])
+        #expect(keys.events.count == 3)
+        // A GET is another request, so it does not have the key of the POST.
+        if status == 303 || isChosenByThePolicy { #expect(keys.events.last == "none") }
+    }
+
     @Test func theStandardIdempotencyKeyIsUniquePerCall() {
         #expect(RetryPolicy.randomKey() != RetryPolicy.randomKey())
         #expect(UUID(uuidString: RetryPolicy.randomKey()) != nil)
