@@ -40,7 +40,9 @@ extension AttemptSummary {
 }
 
 extension ApiRequest {
-    /// The failed attempts before this one, in order; empty for the first attempt.
+    /// The failed attempts of the call before this one, in order.
+    ///
+    /// Those of inner providers, earlier hops and earlier credentials count, too.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
 
     /// Turns this request into the next attempt: adds the failed attempt to ``earlierAttempts`` and increments
@@ -52,22 +54,25 @@ extension ApiRequest {
     ///
     /// - Parameters:
     ///   - result: The result of the failed attempt: an error, or a response that calls for a retry.
-    ///   - duration: How long the failed attempt took.
+    ///   - duration: How long the failed attempt took, including the earlier attempts of an inner retrying provider.
     ///   - wait: How long the call waits before the next attempt; zero by default.
     public mutating func beginNextAttempt(
         after result: Result<ApiResponse, ApiConnectorError>,
         duration: Duration,
         wait: Duration = .zero
     ) {
-        let sent = (try? result.get().request) ?? self
-        let summary = AttemptSummary(sent, result, duration: duration, wait: wait)
-        if let times = summary.times { report(.attemptTimed(times)) }
         let inner =
             switch result {
             case .success(let response): response.request.earlierAttempts
             case .failure(let error): error.earlierAttempts
             }
-        history = AttemptHistory(history(with: inner).attempts + [summary])
+        let attempts = history(with: inner).attempts
+        // The attempts of an inner provider have their own entries.
+        let innerTime = attempts.dropFirst(earlierAttempts.count).reduce(Duration.zero) { $0 + $1.duration + $1.wait }
+        let sent = (try? result.get().request) ?? self
+        let summary = AttemptSummary(sent, result, duration: max(duration - innerTime, .zero), wait: wait)
+        if let times = summary.times { report(.attemptTimed(times)) }
+        history = AttemptHistory(attempts + [summary])
         attempt += 1
     }
 

@@ -147,6 +147,19 @@ extension RetryingTests {
         #expect(error?.earlierAttempts.map(\.kind) == [.connectionLost, .cannotConnect, .timedOut])
     }
 
+    /// The last attempt of the inner provider has its own time, not that of the whole inner run.
+    @Test func theTimeOfAnInnerAttemptCountsOnce() async throws {
+        let policy = RetryPolicy.halfWay { $0.maximumAttemptCount = 2 }
+        let provider = TestConnector { _ in .failing(.connectionLost) }.retrying(policy).retrying(policy)
+        let start = clock.now
+        let (result, _) = try await clock.moving { [request = request()] in await provider.result(for: request) }
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.earlierAttempts.map(\.duration) == [.zero, .zero, .zero])
+        let waits = error.earlierAttempts.map(\.wait)
+        #expect(waits.allSatisfy { $0 > .zero })
+        #expect(waits.reduce(.zero, +) == clock.now - start)
+    }
+
     /// The attempt that was lost may have been processed with the key.
     @Test func aPostKeepsItsIdempotencyKeyAfterARefresh() async throws {
         let keys = EventLog<String>()
