@@ -34,7 +34,9 @@ final class ArchiveEntry: Sendable {
         var isForgotten = false
     }
 
-    let number: Int
+    /// The number in the archive; 0 before the entry is in one.
+    var number: Int { state.withLock { $0.number } }
+
     private let timeSource: any TimeSource
     private let start: Duration
     private let keptByteCount: Int
@@ -43,8 +45,7 @@ final class ArchiveEntry: Sendable {
     private let hidesSecrets: Bool
     private let state: Locked<Snapshot>
 
-    init(_ request: ApiRequest, number: Int, bodyByteCount: Int, redacting redactor: Redactor = .standard) {
-        self.number = number
+    init(_ request: ApiRequest, number: Int = 0, bodyByteCount: Int, redacting redactor: Redactor = .standard) {
         self.redactor = redactor
         timeSource = request.timeSource
         start = timeSource.now
@@ -62,6 +63,11 @@ final class ArchiveEntry: Sendable {
         hidesSecrets = !request.body.parts.isEmpty || snapshot.body != nil && snapshot.body?.count != snapshot.byteCount
         if hidesSecrets { snapshot.hiddenSecrets = request.allSecretValues(known: redactor) }
         state = Locked(snapshot)
+    }
+
+    /// Sets the number, when the archive stores the entry.
+    func setNumber(_ number: Int) {
+        state.withLock { $0.number = number }
     }
 
     func begin(_ response: ApiResponse) {

@@ -44,6 +44,8 @@ public final class ExchangeArchive: Sendable {
         /// Exchange *n* is at index *n* modulo the count.
         var entries: [ArchiveEntry?]
         var lastNumber = 0
+        /// How often all exchanges were removed.
+        var removalCount = 0
         /// Whether the failure file is being written.
         var isWriting = false
         /// Whether the next write is scheduled.
@@ -118,10 +120,11 @@ public final class ExchangeArchive: Sendable {
         return snapshot.isForgotten ? nil : ArchivedExchange(snapshot, redactor, bodyByteCount)
     }
 
-    /// Removes all exchanges.
+    /// Removes all exchanges, also one whose request's body is being encoded now.
     public func removeAll() {
         let forgotten = state.withLock { state in
             defer { state.entries = Array(repeating: nil, count: exchangeCount) }
+            state.removalCount += 1
             return state.entries
         }
         for entry in forgotten { entry?.dropBodies() }
@@ -176,24 +179,21 @@ public final class ExchangeArchive: Sendable {
     }
 
     func begin(_ request: ApiRequest) -> ArchiveEntry {
-        let (number, forgotten) = state.withLock { state in
-            state.lastNumber += 1
-            let slot = state.lastNumber % exchangeCount
-            let forgotten = state.entries[slot]
-            state.entries[slot] = nil
-            return (state.lastNumber, forgotten)
-        }
-        forgotten?.dropBodies()
+        let removalCount = state.withLock { $0.removalCount }
         // This encodes the body, which runs the program's code. So it must not hold the lock.
-        let entry = ArchiveEntry(request, number: number, bodyByteCount: bodyByteCount, redacting: redactor)
-        let isKept = state.withLock { state in
-            // Later exchanges may have taken the place meanwhile.
-            guard number > state.lastNumber - exchangeCount else { return false }
-            state.entries[number % exchangeCount] = entry
-            return true
+        let entry = ArchiveEntry(request, bodyByteCount: bodyByteCount, redacting: redactor)
+        // The numbers have the order in which the exchanges are stored, so that `exchanges(after:)` misses none.
+        let (number, forgotten) = state.withLock { state -> (Int, [ArchiveEntry?]) in
+            state.lastNumber += 1
+            entry.setNumber(state.lastNumber)
+            let slot = state.lastNumber % exchangeCount
+            let oldest = state.entries[slot]
+            let isRemoved = state.removalCount != removalCount
+            state.entries[slot] = isRemoved ? nil : entry
+            return (state.lastNumber, isRemoved ? [oldest, entry] : [oldest])
         }
-        if !isKept { entry.dropBodies() }
-        onChange?(entry.number)
+        for entry in forgotten { entry?.dropBodies() }
+        onChange?(number)
         return entry
     }
 

@@ -103,6 +103,44 @@ struct ExchangeArchiveTests {
         #expect(archive.exchanges.map(\.number) == [1])
     }
 
+    /// A body that runs a closure when it is encoded for the first time.
+    private struct Busy: Encodable, Sendable {
+        let encodings = EventLog<Int>()
+        let action: @Sendable () -> Void
+
+        func encode(to encoder: any Encoder) throws {
+            if encodings.events.isEmpty { action() }
+            encodings.note(1)
+            try "busy".encode(to: encoder)
+        }
+    }
+
+    @Test func anExchangeWhoseBodyIsEncodedDuringTheRemovalIsRemoved() {
+        let archive = ExchangeArchive()
+        let entry = archive.begin(request(body: .json(Busy { archive.removeAll() })))
+        #expect(archive.exchanges.isEmpty)
+        #expect(entry.snapshot().isForgotten)
+        #expect(archive.begin(request()).number == 2)
+        #expect(archive.exchanges.map(\.number) == [2])
+    }
+
+    /// A reader asks for the exchanges after the last one that it has seen.
+    @Test func anExchangeWhoseBodyIsEncodedSlowlyIsNotMissed() {
+        let archive = ExchangeArchive()
+        let seen = EventLog<Int>()
+        let quick = request("/quick")
+        let body = RequestBody.json(
+            Busy {
+                _ = archive.begin(quick)
+                for exchange in archive.exchanges { seen.note(exchange.number) }
+            }
+        )
+        _ = archive.begin(request("/slow", body: body))
+        for exchange in archive.exchanges(after: seen.events.last ?? 0) { seen.note(exchange.number) }
+        #expect(seen.events == [1, 2])
+        #expect(archive.exchanges.map(\.url) == ["http://localhost/quick", "http://localhost/slow"])
+    }
+
     @Test func theOldestIsForgotten() async throws {
         let archive = ExchangeArchive(exchangeCount: 3)
         for number in 1...5 { try await send(request("/\(number)"), in: archive, .status(204)) }
