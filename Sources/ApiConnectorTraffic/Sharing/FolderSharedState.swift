@@ -70,8 +70,8 @@ public final class FolderSharedState: SharedState {
 
     /// Acquires a lease.
     ///
-    /// A call that ends at its time limit or a cancellation may still acquire the lease. No one knows the number of
-    /// that lease, so it ends when it expires.
+    /// A call that ends at its time limit or a cancellation may still acquire the lease. The caller does not get that
+    /// lease and cannot end it, so it stays until it expires.
     public func acquireLease(
         of key: SharedStateKey,
         owner: String,
@@ -136,13 +136,18 @@ public final class FolderSharedState: SharedState {
         var pause = Duration.milliseconds(1)
         // The last attempt begins at the limit, after another process had the lock.
         var isLast = false
+        var wasLocked = false
         while true {
             switch try await attempt(key, before: end, body) {
             case .done(let result): return result
-            case .locked: break
+            case .locked: wasLocked = true
             case .late where isLast: break
             case .late:
-                throw .sharedStateUnavailable("an operation of this process in \(folder.path()) exceeds \(limit)")
+                let lock = wasLocked ? "another process has held the lock before; " : ""
+                throw .sharedStateUnavailable(
+                    "this process could not finish an operation in \(folder.path()) within \(limit); \(lock)the disk may "
+                        + "be slow, or may not respond"
+                )
             }
             let now = timeSource.now
             guard now < end else {

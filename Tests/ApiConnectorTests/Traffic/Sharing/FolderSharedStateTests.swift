@@ -279,12 +279,38 @@ struct FolderSharedStateTests {
         for operation in operations {
             let error = await #expect(throws: ApiConnectorError.self) { try await operation.value }
             #expect(error?.kind == .sharedStateUnavailable)
-            #expect("\(error as Any)".contains("an operation of this process"))
+            let folder = folder.file("state").path()
+            #expect(
+                error?.detail
+                    == "this process could not finish an operation in \(folder) within 1.0 seconds; the disk may be slow, "
+                    + "or may not respond"
+            )
         }
         #expect(!time.gate.isOpen)
         // The operation that had not begun changes nothing.
         time.gate.open()
         #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(60), within: .seconds(1)) != nil)
+    }
+
+    @Test func theErrorOfADiskThatHangsNamesAnEarlierLock() async throws {
+        let time = BlockedTime(afterDates: 1)
+        let state = try FolderSharedState(folder: folder.file("state"), timeSource: time)
+        let lock = openFile(folder.file("state").appending(path: "lock").path())
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        let key = key
+        let limit = Duration.seconds(1_000_000)
+        let slow = Task { _ = try await state.record(for: key, within: limit) }
+        // The second attempt begins a millisecond after the first one.
+        await eventually {
+            time.clock.advance(by: .milliseconds(1))
+            return time.isReached.isOpen
+        }
+        time.clock.advance(by: limit)
+        let error = await #expect(throws: ApiConnectorError.self) { try await slow.value }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect("\(error as Any)".contains("another process has held the lock before; the disk may be slow"))
+        time.gate.open()
     }
 
     @Test func aCanceledOperationDoesNotWaitForADiskThatHangs() async throws {
@@ -347,6 +373,12 @@ private final class BlockedTime: TimeSource {
     /// Opened when an operation reads the date.
     let isReached = Gate()
     private let count = Locked(0)
+    private let freeCount: Locked<Int>
+
+    /// - Parameter freeCount: How often the date can be read before; 0 by default.
+    init(afterDates freeCount: Int = 0) {
+        self.freeCount = Locked(freeCount)
+    }
 
     /// How often the time was read.
     var readCount: Int { count.withLock { $0 } }
@@ -357,6 +389,11 @@ private final class BlockedTime: TimeSource {
     }
 
     var date: Date {
+        let isFree = freeCount.withLock { count in
+            count -= 1
+            return count >= 0
+        }
+        if isFree { return clock.date }
         isReached.open()
         try? gate.wait()
         return clock.date
