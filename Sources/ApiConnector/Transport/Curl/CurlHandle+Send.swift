@@ -290,24 +290,23 @@ extension CurlHandle {
         if isBodyUsedUp {
             return ApiConnectorError(
                 .notReplayable,
-                "the request has to be sent again after a lost connection or a 417, and its body cannot be read again",
+                "after a lost connection or a 417, the request must be sent again, but its body cannot be read a second "
+                    + "time",
                 request: transfer.request
             )
         }
         guard send.step == .refuse else { return nil }
         let reason =
-            if !transfer.request.isRepeatable {
-                "\(transfer.request.method) is not sent twice"
-            } else if head.isComplete {
-                "the response has begun"
-            } else {
-                "the request was sent again already"
-            }
+            transfer.request.isRepeatable
+            ? "the request was sent again already" : "\(transfer.request.method) is not sent twice"
         if log.isDowngraded {
+            let obstacle =
+                head.isComplete
+                ? ", but its response has already begun, so the request is not sent again"
+                : "; it may have processed the request, and \(reason)"
             var error = ApiConnectorError(
                 .other,
-                "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED); it may have processed the request, "
-                    + "and \(reason)",
+                "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED)\(obstacle)",
                 request: transfer.request
             )
             .advising(
@@ -318,7 +317,7 @@ extension CurlHandle {
         }
         let end =
             if head.isComplete {
-                "within the response; a request whose response has begun is not sent again"
+                "during the response"
             } else {
                 "after the request was sent and before a response came; the server may have processed the request, and "
                     + reason

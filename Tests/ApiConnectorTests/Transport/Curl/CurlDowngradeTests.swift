@@ -118,8 +118,8 @@ struct CurlDowngradeTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await body(provider, method, relay) }
         #expect(
             error?.detail
-                == "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED); it may have processed the "
-                + "request, and the response has begun"
+                == "the server requires HTTP/1.1 for this request (HTTP_1_1_REQUIRED), but its response has already "
+                + "begun, so the request is not sent again"
         )
         #expect(http1.requests.isEmpty)
     }
