@@ -53,8 +53,10 @@ extension Redactor {
             + Self.replacement
     }
 
-    /// The offset in the value's UTF-8 where the credential begins: after a known scheme and its blanks, of which
-    /// servers accept several, and a tab.
+    /// The offset in the value's UTF-8 where the credential begins: after a known scheme and the spaces and tabs that
+    /// follow it.
+    ///
+    /// Servers accept more than one.
     static func credentialStart(in value: String) -> Int {
         let scheme = value.utf8.prefix { !SecretScanner.isBlank($0) }
         guard scheme.endIndex < value.endIndex, schemes.contains(Substring(scheme).lowercased()) else { return 0 }

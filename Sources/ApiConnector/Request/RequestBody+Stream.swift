@@ -263,7 +263,9 @@ struct FileChunks: AsyncSequence {
 
         private static let chunkByteCount = 64 * 1024
 
-        /// Calls a function that may wait on its own thread, and that ends when the task is canceled.
+        /// Calls a blocking function on its own thread.
+        ///
+        /// The function must return when the task is canceled.
         private static func cancelable<Value: Sendable>(
             _ body: @escaping @Sendable (_ isCanceled: () -> Bool) throws -> Value
         ) async throws -> Value {

@@ -60,7 +60,7 @@ extension DataRequestType {
     /// ```
     ///
     /// - The next host is tried for every method if the connection cannot be made or the host's circuit is open. If an
-    ///   inner retrying provider has made several attempts, this must hold for each of them.
+    ///   inner retrying provider has made several attempts, each of its attempts must have failed in this way.
     /// - For idempotent requests only, the next host is also tried after a lost or stalled connection, a timed-out
     ///   attempt, or status 500, 502, 503 or 504.
     /// - A request whose body cannot be sent again is never repeated. For a stream, only the head decides.

@@ -14,7 +14,7 @@ public import ApiConnector
 /// - Every operation is atomic over all processes.
 /// - Every operation ends within its time limit. It throws ``/ApiConnector/ApiConnectorError`` of kind
 ///   `.sharedStateUnavailable` if the store does not answer in time, and of kind `.cancelled` if its task is canceled.
-///   Such an operation may still take effect later.
+///   An operation that fails in this way may still take effect later.
 /// - The store measures times, so the clocks of the processes do not have to agree.
 public protocol SharedState: Sendable {
     /// The record of a key; a record without data if there is none.

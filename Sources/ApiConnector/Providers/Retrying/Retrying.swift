@@ -70,8 +70,8 @@ extension DataRequestType {
     ///
     /// - requests with an idempotent method
     /// - requests with an `Idempotency-Key`
-    /// - any request that failed before a byte was sent; if an inner retrying provider has retried it, each of these
-    ///   attempts failed before the request was sent
+    /// - any request that failed before a byte was sent. This must also hold for each attempt of an inner retrying
+    ///   provider.
     ///
     /// Never retried are:
     ///

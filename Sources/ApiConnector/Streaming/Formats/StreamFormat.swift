@@ -18,8 +18,9 @@
 ///   `{"type":"error","error":{"code":9}}`. If the envelope is a ``BareEnvelope``, this only applies to a record in
 ///   which the element reads nothing else.
 ///
-/// A record that decodes as the element is an element if it has more than 64 KiB or 32 members, or if the number of
-/// its members times its bytes is more than 256 KiB.
+/// A large record that decodes as the element is an element. A record is large if it has more than 64 KiB, more than 32
+/// members, or a product of member count and size of more than 256 KiB. Each member is examined in its own copy of the
+/// record.
 ///
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
 /// kind `.recordTooLarge`. A byte order mark at the start is skipped.

@@ -256,7 +256,7 @@ extension CurlHandle {
 
     /// Whether the response over HTTP/2 has its announced length, and libcurl still sends the request's body.
     ///
-    /// libcurl then reads neither the reset of the stream nor more room for the body. A body whose source has no bytes
+    /// libcurl then reads neither RST_STREAM nor WINDOW_UPDATE. A body whose source has no bytes
     /// now is not judged.
     var isAnsweredInFull: Bool {
         guard CurlRuntime.stopsReadingAtLength, isShared, !isBodySent, !isReceivePaused, head.isComplete,
