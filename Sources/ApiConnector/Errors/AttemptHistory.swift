@@ -123,8 +123,8 @@ extension ApiConnectorError {
 
     /// This error of a credential, with the failed attempts of the request that needs it.
     ///
-    /// Without them, an outer provider would take the request for one that was never sent. Attempts of the error itself,
-    /// such as those of a refresh, come after them.
+    /// Without them, an outer provider would take the request for one that was never sent. Attempts of the error
+    /// itself, such as those of a refresh, come after them.
     func afterAttempts(of request: ApiRequest) -> ApiConnectorError {
         let earlier = request.earlierAttempts
         guard !earlierAttempts.starts(with: earlier) else { return self }

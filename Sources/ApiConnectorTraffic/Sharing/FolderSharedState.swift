@@ -145,8 +145,8 @@ public final class FolderSharedState: SharedState {
             case .late:
                 let lock = wasLocked ? "another process has held the lock before; " : ""
                 throw .sharedStateUnavailable(
-                    "this process could not finish an operation in \(folder.path()) within \(limit); \(lock)the disk may "
-                        + "be slow, or may not respond"
+                    "this process could not finish an operation in \(folder.path()) within \(limit); \(lock)the disk "
+                        + "may be slow, or may not respond"
                 )
             }
             let now = timeSource.now

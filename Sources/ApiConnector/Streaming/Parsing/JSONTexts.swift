@@ -68,8 +68,8 @@ struct LineTexts: JSONTexts {
 /// The elements of one array.
 ///
 /// In place of the array, the body may have the backend's own error. With an envelope that wraps values, the text
-/// around the array may have one, too. That text is kept until the end of the body. If the key of the error is known, the
-/// content of other large members is not kept.
+/// around the array may have one, too. That text is kept until the end of the body. If the key of the error is known,
+/// the content of other large members is not kept.
 struct ArrayTexts: JSONTexts {
     private var splitter: RecordSplitter<ArrayFinder>
     private let context: StreamContext

@@ -77,8 +77,8 @@ struct StreamResumption<Element: Sendable>: Sendable {
             case .stop(let reason):
                 throw error.following(request.history(with: error.earlierAttempts, reason))
             case .again(let wait):
-                // The next attempt starts without the attempts before the stream's last progress. An error that stops the
-                // stream may still have them.
+                // The next attempt starts without the attempts before the stream's last progress. An error that stops
+                // the stream may still have them.
                 let last = Result<ApiResponse, ApiConnectorError>.failure(error.following(AttemptHistory([])))
                 do throws(ApiConnectorError) {
                     try await run.beginNextAttempt(of: &request, after: last, waiting: wait, from: now)

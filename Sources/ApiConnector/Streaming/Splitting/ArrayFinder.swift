@@ -41,8 +41,8 @@ struct ArrayFinder: RecordFinder {
     ///   - path: The keys that lead to the array, separated by dots; empty for the whole text.
     ///   - maximumByteCount: The maximum size of the kept text around the array, in bytes; nil, the default, does not
     ///     keep this text.
-    ///   - failureKey: The key of the backend's error in the text around the array. If it is known, the content of other
-    ///     large members is not kept. Nil by default.
+    ///   - failureKey: The key of the backend's error in the text around the array. If it is known, the content of
+    ///     other large members is not kept. Nil by default.
     init(path: String, keepingAroundUpTo maximumByteCount: Int? = nil, failureKey: String? = nil) {
         self.path = JSONKeyPath(path)
         around = maximumByteCount.map { _ in TextAroundArray(failureKey: failureKey) }

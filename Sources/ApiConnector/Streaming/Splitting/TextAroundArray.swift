@@ -5,8 +5,8 @@
 /// The kept part of the JSON text around an array, in which the array is empty.
 ///
 /// If the key of the backend's error is known, the content of any other large member of the top-level object is not
-/// kept: of a text, an object or an array of more than 64 KiB. `"included":[…]` becomes `"included":[]`. So such a member
-/// neither takes memory nor hides an error next to it.
+/// kept: of a text, an object or an array of more than 64 KiB. `"included":[…]` becomes `"included":[]`. So such a
+/// member neither takes memory nor hides an error next to it.
 ///
 /// Without a known key, each member may be a part of the error, so the whole text is kept.
 struct TextAroundArray: Sendable {
@@ -24,8 +24,8 @@ struct TextAroundArray: Sendable {
 
     private static let maximumContentByteCount = 64 * 1024
 
-    /// - Parameter failureKey: The key of the backend's error in the top-level object, as JSON without the quotes; nil if
-    ///   it is not known.
+    /// - Parameter failureKey: The key of the backend's error in the top-level object, as JSON without the quotes; nil
+    ///   if it is not known.
     init(failureKey: String?) {
         self.failureKey = failureKey.map { Array($0.utf8) }
     }

@@ -256,8 +256,7 @@ extension CurlHandle {
 
     /// Whether the response over HTTP/2 has its announced length, and libcurl still sends the request's body.
     ///
-    /// libcurl then reads neither RST_STREAM nor WINDOW_UPDATE. A body whose source has no bytes
-    /// now is not judged.
+    /// libcurl then reads neither RST_STREAM nor WINDOW_UPDATE. A body whose source has no bytes now is not judged.
     var isAnsweredInFull: Bool {
         guard CurlRuntime.stopsReadingAtLength, isShared, !isBodySent, !isReceivePaused, head.isComplete,
             transfer?.upload?.isStarved != true, let announcedByteCount, announcedByteCount > 0
@@ -290,8 +289,8 @@ extension CurlHandle {
         if isBodyUsedUp {
             return ApiConnectorError(
                 .notReplayable,
-                "after a lost connection or a 417, the request must be sent again, but its body cannot be read a second "
-                    + "time",
+                "after a lost connection or a 417, the request must be sent again, but its body cannot be read a "
+                    + "second time",
                 request: transfer.request
             )
         }

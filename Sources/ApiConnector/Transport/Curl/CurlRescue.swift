@@ -11,9 +11,9 @@ import Synchronization
 /// WINDOW_UPDATE, as fast as libcurl reads them. The call then lasts as long as the server sends, no command reaches the
 /// loop, and libcurl reports no progress that could end the call. Measured: 8 seconds for a flood of 8 seconds.
 ///
-/// The watch starts when bytes arrive, when a paused transfer goes on, when a timer of libcurl is due, when a call starts,
-/// and when a time limit or a cancellation waits for the loop. It does not run on a thread of Swift's concurrency, because
-/// the call may occupy it.
+/// The watch starts when bytes arrive, when a paused transfer goes on, when a timer of libcurl is due, when a call
+/// starts, and when a time limit or a cancellation waits for the loop. It does not run on a thread of Swift's
+/// concurrency, because the call may occupy it.
 ///
 /// - Time limits wait until pending bytes are read. They stop waiting after a call has taken ``stuckNanoseconds`` of
 ///   processor time and has read more frames than data. The time is processor time, because a starved thread is not

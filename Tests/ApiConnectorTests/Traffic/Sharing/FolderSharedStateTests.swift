@@ -282,8 +282,8 @@ struct FolderSharedStateTests {
             let folder = folder.file("state").path()
             #expect(
                 error?.detail
-                    == "this process could not finish an operation in \(folder) within 1.0 seconds; the disk may be slow, "
-                    + "or may not respond"
+                    == "this process could not finish an operation in \(folder) within 1.0 seconds; the disk may be "
+                    + "slow, or may not respond"
             )
         }
         #expect(!time.gate.isOpen)

@@ -22,8 +22,10 @@ struct CurlSocketsTests {
         let socket = try Socket.connect(to: listener.port)
         let name = try #require(socket.use { CurlConnectionName(of: $0) })
         peer = try listener.accept()
+        self.listener = listener
+        self.socket = socket
+        self.name = name
         try socket.use { [sockets] descriptor in sockets.add([descriptor], name, isSequential: false) }
-        (self.listener, self.socket, self.name) = (listener, socket, name)
     }
 
     /// The window of the peer is full, but the system accepts more bytes.
