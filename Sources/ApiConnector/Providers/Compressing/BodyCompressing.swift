@@ -33,8 +33,9 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
 
     /// The request with a compressed body; nil if it is sent uncompressed.
     private func compressed(_ request: ApiRequest) throws(ApiConnectorError) -> ApiRequest? {
-        guard !request.body.isEmpty, !request.body.isStreamed, !request.headers.contains(.contentEncoding),
-            !request.headers.contains(.contentLength), let origin = HTTPOrigin(request.url), !refusing.contains(origin)
+        guard !request.body.isEmpty, !request.body.isStreamed,
+            !BodyFields.names.contains(where: { request.headers.contains($0) }),
+            let origin = HTTPOrigin(request.url), !refusing.contains(origin)
         else { return nil }
         let body = try request.body.data()
         guard body.count >= minimumByteCount, let packed = Gzip.compressed(body), packed.count < body.count else {
@@ -60,6 +61,8 @@ extension DataRequestType {
     /// - streamed bodies
     /// - bodies that compression does not make smaller
     /// - bodies of requests with a `Content-Encoding` or `Content-Length` field
+    /// - bodies of requests with a checksum of the body: `Content-Digest`, `Repr-Digest`, `Digest`, `Content-MD5` or
+    ///   `X-Amz-Content-SHA256`
     /// - all bodies on a Linux system without `libz.so.1`
     ///
     /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a provider with a
@@ -69,6 +72,14 @@ extension DataRequestType {
     public func compressingBodies(from minimumByteCount: Int = 1024) -> some DataRequestType {
         BodyCompressing(self, from: minimumByteCount)
     }
+}
+
+/// The header fields that would be wrong for the compressed bytes of a body.
+private enum BodyFields {
+    static let names: [HTTPHeaders.Name] = [
+        .contentEncoding, .contentLength, "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
+        "X-Amz-Content-SHA256",
+    ]
 }
 
 /// The origins that do not accept compressed bodies; at most 256.

@@ -91,6 +91,16 @@ struct BodyCompressingTests {
         }
     }
 
+    @Test(arguments: ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "x-amz-content-sha256"])
+    func doesNotCompressABodyWithAChecksum(_ name: String) async throws {
+        var request = post(.data(text))
+        request.headers[HTTPHeaders.Name(name)] = "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
+        let arrived = try await sent(request)
+        #expect(arrived.count == 1)
+        #expect(arrived.first?.headers.contains(.contentEncoding) == false)
+        #expect(try arrived.first?.body.data() == text)
+    }
+
     @Test func afterA415TheServerGetsUncompressedBodies() async throws {
         let requests = try await sent(post(.data(text)), times: 2) { request in
             request.headers.contains(.contentEncoding) ? .status(415) : .status(204)
