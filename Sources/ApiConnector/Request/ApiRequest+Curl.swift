@@ -11,9 +11,16 @@ extension ApiRequest {
     /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
     /// the secrets and can be run as it is.
     ///
+    /// With a redactor, a body that ``DataRequestType/compressingBodies(from:)`` has compressed is shown uncompressed. Of
+    /// any other body with a `Content-Encoding`, only the size is shown.
+    ///
     /// - Complexity: O(*n*) in the size of the request, including its body.
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
-        let redactor = redactor.map { self.redactor(from: $0) }
+        guard let redactor else { return command(redacting: nil) }
+        return uncompressed.command(redacting: self.redactor(from: redactor))
+    }
+
+    private func command(redacting redactor: Redactor?) -> String {
         let content = CurlContent(self, redactor)
         let url = redactor?.redact(self.url) ?? self.url.textWithoutDefaultPort
         var lines = [content.isPiped ? "\(content.source) | curl" : "curl"]
@@ -56,7 +63,12 @@ private struct CurlContent {
         mediaType = request.body.mediaType ?? .octetStream
         let data = Self.data(request.body)
         let type = request.headers[.contentType].flatMap { MediaType($0) } ?? mediaType
-        let shown = redactor?.redact(body: data, mediaType: type) ?? data
+        let shown: Data =
+            if redactor != nil, request.hasCodedBody {
+                Data("<\(data.count) bytes with a Content-Encoding>".utf8)
+            } else {
+                redactor?.redact(body: data, mediaType: type) ?? data
+            }
         isRedacted = shown != data
         let bytes = Array(shown)
         let text = String(validating: bytes, as: UTF8.self)

@@ -7,6 +7,7 @@ public struct RequestBody: Sendable {
     private enum Content: Sendable {
         case empty
         case data(Data)
+        case compressed(Data, from: Data)
         case json(any Encodable & Sendable)
         case source(RequestBodySource)
         case form(FormBody)
@@ -55,7 +56,7 @@ public struct RequestBody: Sendable {
     public var byteCount: Int? {
         switch content {
         case .empty: 0
-        case .data(let data): data.count
+        case .data(let data), .compressed(let data, from: _): data.count
         case .json, .form: nil
         case .source(let source): source.byteCount
         case .multipart(let form): form.byteCount
@@ -70,7 +71,7 @@ public struct RequestBody: Sendable {
         switch content {
         case .source(let source): source
         case .multipart(let form): form.source
-        case .empty, .data, .json, .form: nil
+        case .empty, .data, .compressed, .json, .form: nil
         }
     }
 
@@ -86,7 +87,7 @@ public struct RequestBody: Sendable {
     public func data() throws(ApiConnectorError) -> Data {
         switch content {
         case .empty: Data()
-        case .data(let data): data
+        case .data(let data), .compressed(let data, from: _): data
         case .json(let value): try Self.encode(value, with: JSONEncoder())
         case .form(let form): try form.data(with: nil)
         case .source, .multipart:
@@ -101,7 +102,7 @@ public struct RequestBody: Sendable {
     /// The same body with its JSON or form encoded; throws if that fails, or if a file cannot be read.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> RequestBody {
         switch content {
-        case .empty, .data: return self
+        case .empty, .data, .compressed: return self
         case .source(let source):
             try source.check()
             return self
@@ -129,6 +130,17 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
+    /// Bytes that the library has compressed.
+    init(compressed: Data, from original: Data, mediaType: MediaType) {
+        self.init(content: .compressed(compressed, from: original), mediaType: mediaType)
+    }
+
+    /// The body before the library compressed it; nil if it did not.
+    var original: RequestBody? {
+        guard case .compressed(_, from: let data) = content else { return nil }
+        return RequestBody(content: .data(data), mediaType: mediaType)
+    }
+
     init(source: RequestBodySource, mediaType: MediaType) {
         self.init(content: .source(source), mediaType: mediaType)
     }

@@ -24,7 +24,7 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         // The body is read only once, because its source may not be repeatable.
         let body: Data
         do {
-            body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+            body = try await request.uncompressed.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         } catch {
             throw ApiConnectorError(mapping: error, request: request)
         }

@@ -20,7 +20,9 @@ final class RecordingEntry: Sendable {
     private let start: Duration
     private let state: Locked<State>
 
+    /// - Parameter body: The body's bytes, before the library compressed them.
     init(_ request: ApiRequest, _ body: Data) {
+        let request = request.uncompressed
         redactor = request.redactor(from: .standard)
         timeSource = request.timeSource
         start = timeSource.now

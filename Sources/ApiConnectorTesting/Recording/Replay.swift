@@ -135,6 +135,7 @@ public final class Replay: ResponseSource {
 
     /// A request in comparable form.
     func sent(_ request: ApiRequest) async throws(ApiConnectorError) -> ComparableRequest {
+        let request = request.uncompressed
         let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         var exchange = RecordedExchange(
             started: Date(timeIntervalSince1970: 0),

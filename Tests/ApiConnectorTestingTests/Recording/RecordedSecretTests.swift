@@ -134,6 +134,41 @@ extension RecordedSecretTests {
         #expect(folder.names == [])
     }
 
+    /// The recorder is inside of the compression, and gets the compressed body.
+    @Test func checkJ_aSecretInACompressedBodyIsReplaced() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let note = String(repeating: "tea and more tea, ", count: 200)
+        let sent = try request("http://h/login", [:], .json(["note": note, "password": "zqkAlpha-9f31"]))
+        _ = try await TestConnector { _ in .json(["echo": "zqkAlpha-9f31"]) }
+            .recording(by: recorder)
+            .compressingBodies()
+            .response(for: sent)
+        try recorder.save()
+
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("zqkAlpha"))
+        #expect(text.contains("REDACTED-password-1"))
+        #expect(text.contains("tea and more tea"))
+        let compressed = TestConnector(try Replay(contentsOf: file)).compressingBodies()
+        #expect(try await compressed.response(for: sent).status == 200)
+        #expect(try await TestConnector(try Replay(contentsOf: file)).response(for: sent).status == 200)
+    }
+
+    @Test func checkJ_refusesABodyWithAContentCoding() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let provider = TestConnector { _ in .status(204) }.recording(by: recorder)
+        let body = RequestBody.data(Data([0x1F, 0x8B, 8, 0, 0]))
+        _ = try await provider.response(for: request("http://h/", ["Content-Encoding": "gzip"], body))
+        let error = #expect(throws: FixtureError.self) { try recorder.save() }
+        #expect(
+            error?.description == """
+                shop.har was not saved: a secret may be left in its body, in exchange 1, POST http://h/: the body has a \
+                Content-Encoding, so it cannot be searched; compress it with compressingBodies(from:), or not at all
+                """
+        )
+        #expect(folder.names == [])
+    }
+
     @Test func checkJ_refusesASecretInAFieldsName() async throws {
         let recorder = try Recorder(file, mode: .record, secrets: ["planted": "zqkAlpha1"])
         let provider = TestConnector { _ in .status(200) }.recording(by: recorder)

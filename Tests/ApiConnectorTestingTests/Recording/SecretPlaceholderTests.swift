@@ -194,6 +194,18 @@ extension SecretPlaceholderTests {
         )
     }
 
+    @Test func aPlaceholderInACompressedBodyIsNeverSent() async throws {
+        try await recordToken()
+        let second = try Recorder(file, mode: .recordMissing)
+        let provider = TestConnector { _ in .status(500) }.recording(by: second).compressingBodies()
+        let note = String(repeating: "tea and more tea, ", count: 200) + "REDACTED-token-1"
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await provider.response(for: request("http://h/me", [:], .text(note)))
+        }
+        #expect(error?.kind == .unmatched)
+        #expect(error?.detail.contains("the placeholder REDACTED-token-1 instead of a secret") == true)
+    }
+
     @Test func laterSecretsGetNewPlaceholders() async throws {
         try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)

@@ -56,6 +56,18 @@ struct CurlCommandTests {
         }
     }
 
+    /// No secret can be found in its bytes.
+    @Test func aBodyWithAContentCodingIsShownByItsSize() throws {
+        var request = try request("http://h/", .post, body: .data(Data([0x1F, 0x8B, 8, 0, 0])))
+        request.headers[.contentEncoding] = "gzip"
+        let command = request.curlCommand()
+        #expect(command.contains("<5 bytes with a Content-Encoding>"))
+        #expect(!command.contains("printf"))
+        #expect(try FakeCurl.run(request.curlCommand(redacting: nil)).input == Data([0x1F, 0x8B, 8, 0, 0]))
+        request.headers[.contentEncoding] = "identity"
+        #expect(request.curlCommand().contains("printf"))
+    }
+
     @Test func longBodiesPassThroughAShell() throws {
         let data = Data(String(repeating: "it's 100 % \"long\"\n", count: 20_000).utf8)
         let call = try FakeCurl.run(try request("http://h/", .put, body: .data(data)).curlCommand(redacting: nil))

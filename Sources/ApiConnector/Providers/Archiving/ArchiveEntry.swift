@@ -11,7 +11,7 @@ final class ArchiveEntry: Sendable {
         var started: Date
         /// Without its body.
         var request: ApiRequest
-        /// The body's beginning; nil for a streamed body.
+        /// The body's beginning; nil for a streamed body, and for one with a content coding of the caller.
         var body: Data?
         var byteCount: Int?
         /// The secret values of the request, collected from the whole body, because ``body`` may be cut.
@@ -46,6 +46,7 @@ final class ArchiveEntry: Sendable {
     private let state: Locked<Snapshot>
 
     init(_ request: ApiRequest, number: Int = 0, bodyByteCount: Int, redacting redactor: Redactor = .standard) {
+        let request = request.uncompressed
         self.redactor = redactor
         timeSource = request.timeSource
         start = timeSource.now
@@ -53,7 +54,7 @@ final class ArchiveEntry: Sendable {
         var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
         snapshot.mediaType = request.body.mediaType
         snapshot.asksForTokens = request.asksForTokens
-        if request.body.source == nil, let data = try? request.body.data() {
+        if request.body.source == nil, !request.hasCodedBody, let data = try? request.body.data() {
             snapshot.byteCount = data.count
             // Copied, because a slice would keep all of the data in memory.
             snapshot.body = data.prefix(keptByteCount).withUnsafeBytes { Data($0) }
@@ -78,7 +79,7 @@ final class ArchiveEntry: Sendable {
         let secrets = hasNewNames ? response.request.allSecretValues(known: redactor) : nil
         state.withLock { snapshot in
             guard !snapshot.isForgotten else { return }
-            snapshot.request = response.request.archived
+            snapshot.request = response.request.uncompressed.archived
             snapshot.hiddenSecrets = .joining(snapshot.hiddenSecrets, secrets)
             snapshot.head = response.head
             snapshot.headTime = time

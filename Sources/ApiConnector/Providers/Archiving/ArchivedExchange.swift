@@ -71,6 +71,9 @@ public struct ArchivedExchange: Sendable {
     public var headers: HTTPHeaders { fullRedactor.redact(snapshot.request.headers) }
 
     /// The request's body; nil if there is none.
+    ///
+    /// If ``DataRequestType/compressingBodies(from:)`` has compressed it, this is the body before the compression. For any
+    /// other body with a `Content-Encoding`, the bytes are left out.
     public var body: Body? {
         guard snapshot.body?.isEmpty != true else { return nil }
         let bytes = snapshot.body ?? Data()

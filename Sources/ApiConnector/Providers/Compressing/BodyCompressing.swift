@@ -42,7 +42,11 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
             return nil
         }
         var request = request
-        request.body = .data(packed, mediaType: request.body.mediaType ?? .octetStream)
+        request.body = RequestBody(
+            compressed: packed,
+            from: body,
+            mediaType: request.body.mediaType ?? .octetStream
+        )
         request.headers[.contentEncoding] = "gzip"
         return request
     }
@@ -64,6 +68,9 @@ extension DataRequestType {
     /// - bodies of requests with a checksum of the body: `Content-Digest`, `Repr-Digest`, `Digest`, `Content-MD5` or
     ///   `X-Amz-Content-SHA256`
     /// - all bodies on a Linux system without `libz.so.1`
+    ///
+    /// Errors, logs, cURL commands, archives and recordings show the body as it was before the compression, with secrets
+    /// replaced.
     ///
     /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a provider with a
     /// ``RequestSigner``, so that the signature covers the compressed body.

@@ -13,6 +13,7 @@ extension ApiRequest {
     /// Whether the response has tokens: the request is or was part of a credential refresh, or its body or its query
     /// has a `grant_type` (RFC 6749).
     var asksForTokens: Bool {
+        let body = uncompressed.body
         if isCredentialRefresh || values.credentialRefreshes.wasMarked { return true }
         let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").map { $0.prefix { $0 != "=" } }
         if items.contains(where: { Self.grantNames.contains(String($0)) })
@@ -40,7 +41,7 @@ extension ApiRequest {
         var finder = SecretValueFinder(redactor: redactor)
         for field in headers { finder.note(field) }
         finder.note(url)
-        finder.note(body, headers[.contentType].flatMap { MediaType($0) } ?? body.mediaType)
+        finder.note(uncompressed.body, headers[.contentType].flatMap { MediaType($0) } ?? body.mediaType)
         let host = Array((url.host() ?? "").utf8)
         let placeholder = Array(Redactor.replacement.utf8)
         return SecretValues(finder.values.filter { !host.hasSuffix($0) && !$0.starts(with: placeholder) })

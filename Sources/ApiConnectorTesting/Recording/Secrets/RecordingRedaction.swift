@@ -177,6 +177,14 @@ struct RecordingRedaction {
         let names = known.map(\.value) + long.map { _ in "a number" }
         var number = 0
         for (index, exchange) in exchanges.enumerated() {
+            if exchange.body?.isEmpty == false, exchange.headers.hasContentCoding {
+                throw FixtureError(
+                    "a secret may be left in its body, in exchange \(index + 1), "
+                        + "\(exchange.method) \(secrets.redactor.redact(text: exchange.url)): the body has a "
+                        + "Content-Encoding, so it cannot be searched; compress it with compressingBodies(from:), or not "
+                        + "at all"
+                )
+            }
             var leak: (secret: String, place: String)?
             exchange.forEachField { field, name, bytes in
                 if let finding = search.findings(in: bytes).first { leak = leak ?? (names[finding.secret], name) }

@@ -78,6 +78,18 @@ struct ExchangeArchiveTests {
         #expect(!har.contains("hush"), "\(har)")
     }
 
+    /// No secret can be found in them.
+    @Test func theBytesOfABodyWithAContentCodingAreLeftOut() async throws {
+        let archive = ExchangeArchive()
+        var request = request(body: .data(Data([0x1F, 0x8B, 8, 0, 0]), mediaType: .json))
+        request.headers[.contentEncoding] = "gzip"
+        try await send(request, in: archive, .status(204))
+        let body = try #require(archive.exchanges.first?.body)
+        #expect(body.bytes.isEmpty)
+        #expect(body.byteCount == 5)
+        #expect(body.isTruncated)
+    }
+
     @Test func aSecretOfTheBodyIsNotInTheURLOfTheCommand() async throws {
         let archive = ExchangeArchive()
         let body = RequestBody.data(Data(#"{"password":"hush4you-long"}"#.utf8), mediaType: .json)

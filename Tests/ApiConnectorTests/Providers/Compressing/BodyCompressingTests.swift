@@ -150,5 +150,42 @@ struct BodyCompressingTests {
         let requests = try await sent(post(.data(text)), times: 2) { _ in .status(415) }
         #expect(requests.map { $0.headers[.contentEncoding] } == ["gzip", nil, "gzip", nil])
     }
+
+    /// Inner wrappers get the compressed body.
+    @Test func noTextHasASecretOfACompressedBody() async throws {
+        let archive = ExchangeArchive()
+        let padding = String(decoding: text, as: UTF8.self)
+        let body = Data(#"{"padding":"\#(padding)","password":"hush4you-long"}"#.utf8)
+        let provider = TestConnector { _ in .data(Data(#"{"message":"hush4you-long is wrong"}"#.utf8)) }
+            .archived(in: archive)
+            .compressingBodies()
+        let response = try await provider.response(for: post(.data(body, mediaType: .json)))
+        for try await _ in response.body {}
+        #expect(response.request.headers[.contentEncoding] == "gzip")
+        let exchange = try #require(archive.exchanges.first)
+        let har = String(decoding: try archive.har(), as: UTF8.self)
+        #expect(har.contains("is wrong"))
+        for text in [har, exchange.curlCommand, response.request.curlCommand()] {
+            #expect(text.contains("tea and more tea"))
+            #expect(!text.contains("hush"), "\(text)")
+            #expect(!text.contains("Content-Encoding"), "\(text)")
+        }
+        let redactor = response.request.redactor(from: .standard)
+        #expect(redactor.redact(text: "hush4you-long is wrong") == "REDACTED is wrong")
+    }
+
+    @Test func withItsSecretsTheCommandHasTheCompressedBody() async throws {
+        let requests = try await sent(post(.data(text)))
+        let command = try #require(requests.first).curlCommand(redacting: nil)
+        #expect(command.contains("Content-Encoding: gzip"))
+        #expect(!command.contains("tea and more tea"))
+    }
+
+    @Test func aCompressedGrantAsksForTokens() async throws {
+        let form = "grant_type=password&padding=" + String(repeating: "tea+", count: 500)
+        let requests = try await sent(post(.data(Data(form.utf8), mediaType: .form)))
+        #expect(requests.first?.headers[.contentEncoding] == "gzip")
+        #expect(requests.first?.asksForTokens == true)
+    }
 }
 #endif
