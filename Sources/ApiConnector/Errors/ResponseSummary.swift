@@ -18,7 +18,7 @@ public struct ResponseSummary: Sendable, Hashable {
 
     /// The first 1,024 bytes of the body as one line of text; the values of secret fields are replaced.
     ///
-    /// For a binary body, its length and type, such as `1234 bytes of image/png`.
+    /// For a body that is binary or in UTF-16, its length and type, such as `1234 bytes of image/png`.
     public private(set) var bodyPrefix: String
 
     /// Whether the body is longer than ``bodyPrefix``; false for a binary body.
@@ -40,9 +40,10 @@ public struct ResponseSummary: Sendable, Hashable {
         }
     }
 
-    /// Whether the beginning of a body is binary: its type says so, or it has a control character that text does not
-    /// have.
+    /// Whether the beginning of a body is not shown as text: its type is binary, it has a control character that text does
+    /// not have, or it is in UTF-16 or UTF-32.
     private static func isBinary(_ prefix: Data, _ mediaType: MediaType?) -> Bool {
+        if !prefix.isEmpty, Redactor.isWide(prefix, mediaType) { return true }
         guard !prefix.isEmpty, mediaType?.type != "text" else { return false }
         if let mediaType, ["audio", "font", "image", "video"].contains(mediaType.type) {
             return !mediaType.subtype.hasSuffix("xml")

@@ -24,7 +24,10 @@ extension Redactor {
     }
 
     /// Redacts a body whose bytes need not be text.
+    ///
+    /// A body in UTF-16 or UTF-32 that has a secret is replaced as a whole.
     public func redact(body: Data, mediaType: MediaType? = nil) -> Data {
+        if hidesSecrets(in: body, mediaType) { return Data(Self.replacement.utf8) }
         let bytes = Array(body)
         return redact(bytes, in: place(of: bytes, mediaType)).map { Data($0) } ?? body
     }
@@ -62,12 +65,13 @@ extension Redactor {
     ///   - byteCount: The number of bytes of the body to return.
     ///   - mediaType: The body's media type.
     func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {
+        let (end, isOverflowing) = byteCount.addingReportingOverflow(Self.marginByteCount)
+        let readByteCount = isOverflowing ? .max : end
+        if hidesSecrets(in: body.prefix(readByteCount), mediaType) { return Data(Self.replacement.utf8) }
         let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
         if isForTokens, !prefix.isEmpty, !prefix.contains(where: Self.bytesOfContainers.contains) {
             return Data(Self.replacement.utf8)
         }
-        let (end, isOverflowing) = byteCount.addingReportingOverflow(Self.marginByteCount)
-        let readByteCount = isOverflowing ? .max : end
         let read = values?.masked(body, upTo: readByteCount) ?? Array(body.prefix(readByteCount))
         guard SecretScanner.mayHoldSecrets(read) else { return Data(prefix) }
         var scanner = SecretScanner(read, in: place(of: read, mediaType), redactor: self)

@@ -46,7 +46,8 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// A program may have got placeholders from the recording.
     private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
-        let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
+        let bytes = Redactor.narrowed(body, mediaType: request.body.mediaType) ?? Array(body)
+        let texts = [request.url.absoluteString, String(decoding: bytes, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
         let text =
             "it is not in the recording, and cannot be sent with the placeholder "

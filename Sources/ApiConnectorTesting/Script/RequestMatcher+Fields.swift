@@ -160,7 +160,8 @@ extension RequestMatcher {
         if mediaType?.isJSON == true, let value = JSONValue(parsing: body) {
             return Redactor.standard.redact(body: value.description, mediaType: mediaType)
         }
-        guard let text = String(bytes: body, encoding: .utf8) else { return "\(body.count) bytes" }
+        guard Redactor.narrowed(body, mediaType: mediaType) == nil, let text = String(bytes: body, encoding: .utf8)
+        else { return "\(body.count) bytes" }
         return Redactor.standard.redact(body: text, mediaType: mediaType)
     }
 }

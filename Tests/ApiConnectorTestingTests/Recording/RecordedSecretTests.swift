@@ -169,6 +169,25 @@ extension RecordedSecretTests {
         #expect(folder.names == [])
     }
 
+    @Test(arguments: [true, false]) func checkJ_refusesASecretInUTF16(isInAnswer: Bool) async throws {
+        let note = try #require(#"{"note":"tea"}"#.data(using: .utf16LittleEndian))
+        let secret = try #require(#"{"password":"zqkAlpha"}"#.data(using: .utf16LittleEndian))
+        let recorder = try Recorder(file, mode: .record)
+        let provider = TestConnector { _ in .data(isInAnswer ? secret : note) }.recording(by: recorder)
+        let body = RequestBody.data(isInAnswer ? note : secret, mediaType: .json)
+        _ = try await provider.response(for: request("http://h/", [:], body))
+        let error = #expect(throws: FixtureError.self) { try recorder.save() }
+        #expect(
+            error?.description == """
+                shop.har was not saved: a secret is left in \(isInAnswer ? "the answer's body" : "its body"), in exchange 1, \
+                POST http://h/: the body is in UTF-16 or UTF-32, in which it cannot be replaced; use UTF-8, or keep it out \
+                of the exchange
+                """
+        )
+        #expect(folder.names == [])
+        #expect(try await !recorded(request("http://h/", [:], .data(note)), .data(note)).isEmpty)
+    }
+
     @Test func checkJ_refusesASecretInAFieldsName() async throws {
         let recorder = try Recorder(file, mode: .record, secrets: ["planted": "zqkAlpha1"])
         let provider = TestConnector { _ in .status(200) }.recording(by: recorder)

@@ -206,6 +206,18 @@ extension SecretPlaceholderTests {
         #expect(error?.detail.contains("the placeholder REDACTED-token-1 instead of a secret") == true)
     }
 
+    @Test func aPlaceholderInUTF16IsNeverSent() async throws {
+        try await recordToken()
+        let second = try Recorder(file, mode: .recordMissing)
+        let provider = TestConnector { _ in .status(500) }.recording(by: second)
+        let body = try #require("REDACTED-token-1".data(using: .utf16BigEndian))
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await provider.response(for: request("http://h/me", [:], .data(body)))
+        }
+        #expect(error?.kind == .unmatched)
+        #expect(error?.detail.contains("the placeholder REDACTED-token-1 instead of a secret") == true)
+    }
+
     @Test func laterSecretsGetNewPlaceholders() async throws {
         try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)

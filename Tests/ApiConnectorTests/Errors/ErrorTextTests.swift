@@ -157,6 +157,8 @@ struct ErrorTextTests {
             ("image/gif", Data("GIF89a".utf8), "6 bytes of image/gif"),
             ("application/json", Data([0x1F, 0x8B, 0x08, 0, 1]), "5 bytes of application/json"),
             (nil, Data([0, 1]), "2 bytes of an unknown type"),
+            ("text/plain", Data([0xFF, 0xFE, 0x70, 0, 0x77, 0]), "6 bytes of text/plain"),
+            ("text/plain", Data([0, 0x70, 0, 0x77]), "4 bytes of text/plain"),
         ] as [(String?, Data, String)]
     )
     func aBinaryBodyIsShownAsItsTypeAndLength(_ type: String?, _ body: Data, _ shown: String) async throws {

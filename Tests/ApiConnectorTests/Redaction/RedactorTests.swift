@@ -295,6 +295,43 @@ struct RedactorTests {
         #expect(redactor.isSecret(queryItem: "mood") && !redactor.isSecret(field: "plan"))
     }
 
+    private static let json = #"{"note":"tea","password":"hush4you-long"}"#
+
+    /// A text in UTF-16 or UTF-32 in each byte order, with and without a byte order mark.
+    private static func wide(_ text: String) -> [Data] {
+        let encodings: [String.Encoding] = [.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian]
+        let plain = encodings.compactMap { text.data(using: $0) }
+        let marked = encodings.compactMap { "\u{FEFF}\(text)".data(using: $0) }
+        return plain + marked
+    }
+
+    @Test func replacesABodyInUTF16OrUTF32ThatHasASecret() {
+        let bodies = Self.wide(Self.json)
+        #expect(bodies.count == 8)
+        for body in bodies {
+            #expect(redactor.redact(body: body) == Data("REDACTED".utf8))
+            #expect(redactor.redact(body: body, mediaType: .json) == Data("REDACTED".utf8))
+        }
+        for body in Self.wide(#"{"note":"tea"}"#) { #expect(redactor.redact(body: body) == body) }
+    }
+
+    /// The first characters have no zero byte.
+    @Test func knowsABodyInUTF16ByItsMarkOrItsCharset() throws {
+        let text = "\u{65E5}\u{672C}" + Self.json
+        let body = try #require(text.data(using: .utf16LittleEndian))
+        let mediaType = try #require(MediaType("text/plain; charset=UTF-16LE"))
+        #expect(redactor.redact(body: Data([0xFF, 0xFE]) + body) == Data("REDACTED".utf8))
+        #expect(redactor.redact(body: body, mediaType: mediaType) == Data("REDACTED".utf8))
+    }
+
+    @Test func knowsTheSecretsOfARequestInUTF16() throws {
+        let body = try #require(Self.wide(Self.json).first)
+        let url = try #require(URL(string: "http://h/"))
+        let request = ApiRequest(url: url, method: .post, body: .data(body, mediaType: .json))
+        #expect(request.redactor(from: .standard).redact(text: "hush4you-long is wrong") == "REDACTED is wrong")
+        #expect(request.curlCommand().hasSuffix("--data-raw REDACTED"))
+    }
+
     @Test func redactsBytesThatAreNotText() {
         let body = Data([0xFF, 0x00]) + Data("&password=".utf8) + Data([0xFE, 0x00, 0x41])
         #expect(redactor.redact(body: body) == Data([0xFF, 0x00]) + Data("&password=REDACTED".utf8))

@@ -179,31 +179,44 @@ struct RecordingRedaction {
         for (index, exchange) in exchanges.enumerated() {
             if exchange.body?.isEmpty == false, exchange.headers.hasContentCoding {
                 throw FixtureError(
-                    "a secret may be left in its body, in exchange \(index + 1), "
-                        + "\(exchange.method) \(secrets.redactor.redact(text: exchange.url)): the body has a "
+                    "a secret may be left in its body, in \(shown(exchange, index)): the body has a "
                         + "Content-Encoding, so it cannot be searched; compress it with compressingBodies(from:), or not "
                         + "at all"
                 )
             }
             var leak: (secret: String, place: String)?
+            var wideBody: String?
             exchange.forEachField { field, name, bytes in
                 if let finding = search.findings(in: bytes).first { leak = leak ?? (names[finding.secret], name) }
                 if isEdited[number], let secret = finder.secrets(in: field, bytes).first(where: { !$0.isNumber }) {
                     leak = leak ?? (placeholders[secret.value] ?? secret.kind, name)
                 }
+                if case .body(let type) = field, let text = Redactor.narrowed(bytes, mediaType: type),
+                    !search.findings(in: text).isEmpty || !finder.secrets(in: .text, text).isEmpty
+                {
+                    wideBody = wideBody ?? name
+                }
                 number += 1
+            }
+            if let wideBody {
+                throw FixtureError(
+                    "a secret is left in \(wideBody), in \(shown(exchange, index)): the body is in UTF-16 or UTF-32, in "
+                        + "which it cannot be replaced; use UTF-8, or keep it out of the exchange"
+                )
             }
             // A secret may also occur elsewhere in the file, such as in a header field's name.
             if let finding = search.findings(in: Array(try HARWriter.data(exchange))).first {
                 leak = leak ?? (names[finding.secret], "its entry in the file")
             }
             guard let leak else { continue }
-            let url = secrets.redactor.redact(text: exchange.url)
             throw FixtureError(
-                "a secret is left in \(leak.place), in exchange \(index + 1), "
-                    + "\(exchange.method) \(url): the value that "
+                "a secret is left in \(leak.place), in \(shown(exchange, index)): the value that "
                     + "\(leak.secret) replaces; give that value to RecordingSecrets, or keep it out of the exchange"
             )
         }
+    }
+
+    private func shown(_ exchange: RecordedExchange, _ index: Int) -> String {
+        "exchange \(index + 1), \(exchange.method) \(secrets.redactor.redact(text: exchange.url))"
     }
 }

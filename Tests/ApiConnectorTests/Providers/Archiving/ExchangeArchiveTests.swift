@@ -90,6 +90,16 @@ struct ExchangeArchiveTests {
         #expect(body.isTruncated)
     }
 
+    @Test func aBodyInUTF16ThatHasASecretIsReplaced() async throws {
+        let archive = ExchangeArchive()
+        let body = try #require(#"{"password":"hush4you-long"}"#.data(using: .utf16LittleEndian))
+        try await send(request(body: .data(body, mediaType: .json)), in: archive, .data(body))
+        let exchange = try #require(archive.exchanges.first)
+        #expect(exchange.body?.bytes == Data("REDACTED".utf8))
+        #expect(exchange.responseBody?.bytes == Data("REDACTED".utf8))
+        #expect(exchange.curlCommand.contains("REDACTED"))
+    }
+
     @Test func aSecretOfTheBodyIsNotInTheURLOfTheCommand() async throws {
         let archive = ExchangeArchive()
         let body = RequestBody.data(Data(#"{"password":"hush4you-long"}"#.utf8), mediaType: .json)
