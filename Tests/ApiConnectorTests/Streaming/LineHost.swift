@@ -19,6 +19,8 @@ struct LineHost {
         var whole: Substring
         /// The number of bytes that are sent; all by default.
         var byteCount: Int?
+        /// Whether the body is one chunk without an end, in place of a body with a length.
+        var isChunked = false
 
         /// The whole body, broken off after `byteCount` bytes.
         static func whole(upTo byteCount: Int? = nil, _ fields: [(String, String)] = [("ETag", "\"v1\"")]) -> Answer {
@@ -45,12 +47,14 @@ struct LineHost {
     private func server(_ answers: [Answer]) throws -> LoopbackServer {
         try LoopbackServer.answering(answers) { answer, connection in
             let bytes = Data(answer.whole.utf8)
+            let sent = bytes.prefix(answer.byteCount ?? bytes.count)
+            let framing = answer.isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(bytes.count)"
             let fields = answer.fields.map { "\($0.0): \($0.1)\r\n" }.joined()
             try connection.send(
                 "HTTP/1.1 \(answer.status) X\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\(fields)"
-                    + "Content-Length: \(bytes.count)\r\n\r\n"
+                    + "\(framing)\r\n\r\n"
             )
-            try connection.send(bytes.prefix(answer.byteCount ?? bytes.count))
+            if answer.isChunked { try connection.sendChunk(sent) } else { try connection.send(sent) }
             try connection.finishSending()
             try connection.waitUntilPeerCloses()
         }

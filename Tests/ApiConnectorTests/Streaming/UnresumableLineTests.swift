@@ -125,7 +125,12 @@ struct UnresumableLineTests {
         #expect(found.requests.count == 2)
     }
 
-    @Test(arguments: [(416, [("Content-Range", "bytes */5")]), (404, []), (204, [])])
+    /// The first response announced more than 10 bytes.
+    @Test(
+        arguments: [
+            (416, [("Content-Range", "bytes */5")]), (416, [("Content-Range", "bytes */10")]), (404, []), (204, []),
+        ]
+    )
     func failsAtAnotherStatus(_ status: Int, _ fields: [(String, String)]) async throws {
         let found = try await host.read(
             [.whole(upTo: 10), LineHost.Answer(status: status, fields: fields, whole: "")],
@@ -143,6 +148,20 @@ struct UnresumableLineTests {
         )
         #expect(unchecked.numbers == [1, 22])
         #expect(unchecked.error?.kind == .unacceptableStatus)
+    }
+
+    /// The length of the first body is unknown, so the version is all that tells.
+    @Test func isNotCompleteIfAnotherVersionEndsAtTheBreak() async throws {
+        var whole = LineHost.Answer.whole(upTo: 10)
+        whole.isChunked = true
+        for tag in ["\"v2\"", "v1"] {
+            let fields = [("ETag", tag), ("Content-Range", "bytes */10")]
+            let end = LineHost.Answer(status: 416, fields: fields, whole: "")
+            let found = try await host.read([whole, end], waiting: 1)
+            #expect(found.numbers == [1, 22])
+            #expect(found.error?.kind == .unacceptableStatus)
+            #expect(found.requests.count == 2)
+        }
     }
 
     @Test func givesUpAfterTooManyAttemptsWithoutProgress() async throws {

@@ -6,7 +6,8 @@
 enum RangedAnswer: Equatable {
     /// The rest of the same version, from the right byte to the end.
     case rest
-    /// The body ends at the requested offset, so there is no rest.
+    /// The body ends at the requested offset, so there is no rest. Its length and version are not in conflict with the
+    /// first response.
     case nothing
     /// The server cannot deliver the rest, because it has another version.
     case outOfRange
@@ -38,9 +39,19 @@ enum RangedAnswer: Equatable {
                 let shown = field.map { "with the Content-Range \"\($0)\"" } ?? "without a Content-Range"
                 self = .unfit("the server answered \(response.status) \(shown)")
             }
-        case 416: self = range?.totalByteCount == offset ? .nothing : .outOfRange
+        case 416:
+            let hasLength = range?.totalByteCount == offset && totalByteCount ?? offset == offset
+            let isSameVersion = Self.version(in: response.headers, like: validator) ?? validator == validator
+            self = hasLength && isSameVersion ? .nothing : .outOfRange
         default: self = .whole
         }
+    }
+
+    /// The field that names a response's version, valid or not; nil if the response has no such field.
+    ///
+    /// - Parameter validator: The entity tag or date to compare it with. A date is not compared with an entity tag.
+    private static func version(in headers: HTTPHeaders, like validator: String) -> String? {
+        headers[.etag] ?? (validator.hasPrefix("\"") ? nil : headers[.lastModified])
     }
 }
 
