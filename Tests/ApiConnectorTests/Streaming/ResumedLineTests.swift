@@ -79,7 +79,8 @@ struct ResumedLineTests {
     }
 
     @Test func countsRecordsAndBytesFromTheStartOfTheBody() async throws {
-        let answer = LineHost.Answer(status: 206, fields: [("Content-Range", "bytes 10-18/19")], whole: "333\n\"x\" \n")
+        let fields = [("ETag", "\"v1\""), ("Content-Range", "bytes 10-18/19")]
+        let answer = LineHost.Answer(status: 206, fields: fields, whole: "333\n\"x\" \n")
         let found = try await host.read([.whole(upTo: 10), answer], waiting: 1)
         #expect(found.numbers == [1, 22, 333])
         #expect(found.error?.kind == .decodingFailed)
@@ -109,6 +110,20 @@ struct ResumedLineTests {
         #expect(found.requests.last?.header("Range") == "bytes=\(total)-")
     }
 
+    /// A part may omit the date of its version, and must not omit the entity tag.
+    @Test(arguments: [[], [("Last-Modified", "Mon, 01 Jun 2026 10:00:00 GMT")]] as [[(String, String)]])
+    func resumesWithAStrongLastModifiedDate(_ fields: [(String, String)]) async throws {
+        let day = "Mon, 01 Jun 2026 10:00:00 GMT"
+        let whole = LineHost.Answer.whole(
+            upTo: 10,
+            [("Last-Modified", day), ("Date", "Mon, 01 Jun 2026 10:00:01 GMT")]
+        )
+        let found = try await host.read([whole, .rest(from: 10, fields)], waiting: 1)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+        #expect(found.requests.last?.header("If-Range") == day)
+    }
+
     @Test func resumesEvenIfTheCallAcceptsOnlyStatus200() async throws {
         let options = CallOptions(validation: .status(200))
         let found = try await host.read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, options: options)
@@ -120,7 +135,8 @@ struct ResumedLineTests {
         var whole = LineHost.Answer.whole(upTo: 8)
         whole.whole = "1\n\"x\"\n3\n"
         whole.byteCount = 7
-        var rest = LineHost.Answer(status: 206, fields: [("Content-Range", "bytes 6-7/8")], whole: "3\n")
+        let fields = [("ETag", "\"v1\""), ("Content-Range", "bytes 6-7/8")]
+        let rest = LineHost.Answer(status: 206, fields: fields, whole: "3\n")
         let skipping = try await host.read(
             [whole, rest],
             waiting: 1,
@@ -128,7 +144,6 @@ struct ResumedLineTests {
         )
         #expect(skipping.numbers == [1, 3])
         #expect(skipping.error == nil)
-        rest.fields.append(("ETag", "\"v1\""))
         let automatic = try await host.read(
             [whole, rest],
             waiting: 1,

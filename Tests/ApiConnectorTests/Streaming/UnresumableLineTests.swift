@@ -10,6 +10,8 @@ import Testing
 /// NDJSON that breaks off and cannot be resumed, and what the error says of it.
 struct UnresumableLineTests {
     private let host = LineHost()
+    private static let day = "Mon, 01 Jun 2026 10:00:00 GMT"
+    private static let later = "Mon, 01 Jun 2026 10:00:01 GMT"
 
     @Test func isNotResumedUnlessEnabled() async throws {
         let found = try await host.read([.whole(upTo: 10)], waiting: 0, as: .jsonLines)
@@ -95,6 +97,18 @@ struct UnresumableLineTests {
             "the rest is of another version, \"v2\", not of \"v1\""
         ),
         (
+            .rest(from: 10, [("ETag", "v1")]), .malformedResponse,
+            "the rest is of another version, v1, not of \"v1\""
+        ),
+        (
+            .rest(from: 10, [("ETag", "W/\"v1\"")]), .malformedResponse,
+            "the rest is of another version, W/\"v1\", not of \"v1\""
+        ),
+        (
+            .rest(from: 10, [("Last-Modified", day)]), .malformedResponse,
+            "the rest has no ETag, so it may not be of the version \"v1\""
+        ),
+        (
             .rest(from: 10, range: "bytes 9-18/19"), .malformedResponse,
             "the server answered 206 Partial Content with the Content-Range \"bytes 9-18/19\""
         ),
@@ -125,11 +139,25 @@ struct UnresumableLineTests {
         #expect(found.requests.count == 2)
     }
 
+    @Test(
+        arguments: [
+            [("Last-Modified", later)], [("ETag", "\"v1\""), ("Last-Modified", day)], [("ETag", "v1")],
+        ] as [[(String, String)]]
+    )
+    func failsIfTheRestNamesAnotherVersionThanTheDate(_ fields: [(String, String)]) async throws {
+        let whole = LineHost.Answer.whole(upTo: 10, [("Last-Modified", Self.day), ("Date", Self.later)])
+        let found = try await host.read([whole, .rest(from: 10, fields)], waiting: 1)
+        #expect(found.numbers == [1, 22])
+        #expect(found.error?.kind == .malformedResponse)
+        #expect(found.error?.detail.contains("the rest is of another version, ") == true)
+        #expect(found.requests.count == 2)
+    }
+
     /// The first response announced more than 10 bytes.
     @Test(
         arguments: [
             (416, [("Content-Range", "bytes */5")]), (416, [("Content-Range", "bytes */10")]), (404, []), (204, []),
-        ]
+        ] as [(Int, [(String, String)])]
     )
     func failsAtAnotherStatus(_ status: Int, _ fields: [(String, String)]) async throws {
         let found = try await host.read(

@@ -29,8 +29,8 @@ enum RangedAnswer: Equatable {
             let total = range?.totalByteCount ?? totalByteCount
             if let coding = response.contentCoding {
                 self = .unfit("the rest has the content coding \(coding)")
-            } else if let new = Validator(response.headers)?.text, new != validator {
-                self = .unfit("the rest is of another version, \(new), not of \(validator)")
+            } else if let fault = Self.versionFault(of: response.headers, from: validator) {
+                self = .unfit(fault)
             } else if let bytes = range?.range, bytes.lowerBound == offset, bytes.upperBound == total,
                 total == totalByteCount ?? total
             {
@@ -41,10 +41,23 @@ enum RangedAnswer: Equatable {
             }
         case 416:
             let hasLength = range?.totalByteCount == offset && totalByteCount ?? offset == offset
+            // This response may name no version.
             let isSameVersion = Self.version(in: response.headers, like: validator) ?? validator == validator
             self = hasLength && isSameVersion ? .nothing : .outOfRange
         default: self = .whole
         }
+    }
+
+    /// Why a part is not known to be of the requested version; nil if it is of that version.
+    ///
+    /// A part names the entity tag of its version, but may omit the date (RFC 9110, section 15.3.7). Without the tag,
+    /// the part may be of another version, because some servers and proxies ignore `If-Range`.
+    private static func versionFault(of headers: HTTPHeaders, from validator: String) -> String? {
+        if let found = version(in: headers, like: validator) {
+            return found == validator ? nil : "the rest is of another version, \(found), not of \(validator)"
+        }
+        guard validator.hasPrefix("\"") else { return nil }
+        return "the rest has no ETag, so it may not be of the version \(validator)"
     }
 
     /// The field that names a response's version, valid or not; nil if the response has no such field.

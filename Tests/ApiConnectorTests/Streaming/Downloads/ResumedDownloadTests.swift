@@ -90,8 +90,8 @@ struct ResumedDownloadTests {
             LoopbackResponse(
                 status: 206,
                 headers: [
-                    ("Content-Range", "bytes 5000-299999/300000"), ("Content-Length", "295000"),
-                    ("Connection", "close"),
+                    ("ETag", "\"v1\""), ("Content-Range", "bytes 5000-299999/300000"),
+                    ("Content-Length", "295000"), ("Connection", "close"),
                 ]
             )
         }

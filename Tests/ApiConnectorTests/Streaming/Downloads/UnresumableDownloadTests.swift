@@ -15,7 +15,7 @@ struct UnresumableDownloadTests {
     private static let day = "Mon, 01 Jun 2026 10:00:00 GMT"
 
     /// Each is an answer to a request for the rest that is not the rest.
-    @Test(arguments: Wire.allCases, [0, 1, 2, 3, 4, 5, 6, 7, 8])
+    @Test(arguments: Wire.allCases, Array(0..<11))
     func startsAgainIfTheRestIsNotAvailable(_ wire: Wire, _ number: Int) async throws {
         let version = Version(content: bytes)
         let new = Version(content: Data.counting(by: 3, byteCount: 250_000), etag: "\"v2\"")
@@ -28,9 +28,12 @@ struct UnresumableDownloadTests {
         var coded = version.rest(from: 100_000)
         coded.headers.append((name: "Content-Encoding", value: "x-own"))
         let other = Version(content: bytes, etag: "\"v2\"").rest(from: 100_000)
+        let untagged = Version(content: bytes, etag: nil).rest(from: 100_000)
+        let unquoted = Version(content: bytes, etag: "v1").rest(from: 100_000)
         let answers = [
             new.whole(), version.whole(), moved, silent, longer, coded, new.rest(from: 100_000),
-            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */250000")]), other,
+            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */250000")]), other, untagged,
+            unquoted,
         ]
         let answer = answers[number]
         let host = try FileHost(
@@ -59,6 +62,16 @@ struct UnresumableDownloadTests {
         try host.leave(bytes.prefix(500), record)
         #expect(try await host.stream().file().byteCount == 300_000)
         #expect(host.ranges == ["bytes=500- if \"v1\"", "whole"])
+        #expect(host.content == bytes)
+    }
+
+    @Test func startsAgainIfTheRestHasAnotherDate() async throws {
+        let later = "Mon, 01 Jun 2026 10:00:01 GMT"
+        let version = Version(content: bytes, etag: nil, lastModified: Self.day, more: [("Date", later)])
+        let other = Version(content: bytes, etag: nil, lastModified: later).rest(from: 5000)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { _ in other }, { version.answer($0) }])
+        _ = try await host.stream().file()
+        #expect(host.ranges == ["whole", "bytes=5000- if \(Self.day)", "whole"])
         #expect(host.content == bytes)
     }
 
