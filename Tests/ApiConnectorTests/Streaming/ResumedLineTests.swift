@@ -131,6 +131,20 @@ struct ResumedLineTests {
         #expect(found.numbers == [1, 22, 333, 4444])
     }
 
+    /// The check has accepted the beginning, and would take the rest for a whole body.
+    @Test func resumesWithoutACheckOfTheRest() async throws {
+        let start = LineHost.body.utf8.first
+        let check = ResponseValidation { (response, body) throws(ApiConnectorError) in
+            guard body.first == start else {
+                throw ApiConnectorError(.other, at: .validation, "not the start", response: response, body: body)
+            }
+        }
+        let options = CallOptions(validation: .status(200).and(check))
+        let found = try await host.read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, options: options)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+    }
+
     @Test func keepsItsPolicyForUndecodableRecords() async throws {
         var whole = LineHost.Answer.whole(upTo: 8)
         whole.whole = "1\n\"x\"\n3\n"

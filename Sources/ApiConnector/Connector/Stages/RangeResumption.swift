@@ -42,7 +42,7 @@ struct RangeResumption: Sendable {
         }
         switch RangedAnswer(response, from: offset, of: validator, totalByteCount: totalByteCount) {
         case .rest:
-            return try await answer.acceptedAsWhole()
+            return try answer.acceptedAsRest()
         case .nothing:
             return ResponseBody(Data()).makeAsyncIterator()
         case .unfit(let fault):

@@ -70,7 +70,7 @@ extension StreamPipeline {
             case .rest:
                 // If another download has changed the part meanwhile, this rest does not fit.
                 guard try open(part, for: answer) else { break }
-                let chunks = try await answer.acceptedAsWhole()
+                let chunks = try answer.acceptedAsRest()
                 return try await open(answer, chunks, part) { () throws(ApiConnectorError) in
                     try part.goOn(at: point.offset)
                     let range = answer.response.headers[.contentRange].flatMap { ContentRange($0) }

@@ -21,12 +21,19 @@ struct StreamedAnswer: Sendable {
     /// Call this method when the response is accepted, because it records the current time as the attempt's start.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
-    /// The chunks of a partial response, which is validated as if its status were 200.
-    func acceptedAsWhole() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
-        var response = response
-        response.status = 200
-        let reader = StreamedReader(response: response, settings: reader.settings)
-        return try await StreamedAnswer(reader: reader, request: request, completing: completing).accepted()
+    /// The chunks of the rest of a body, whose head is validated as if its status were 200.
+    ///
+    /// Checks that inspect the body do not run. They have accepted the beginning of the body, and would take the rest
+    /// for a whole body.
+    func acceptedAsRest() throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
+        var whole = response
+        whole.status = 200
+        do throws(ApiConnectorError) {
+            try reader.settings.configuration.validation.validate(whole, nil)
+        } catch {
+            throw completing(error)
+        }
+        return response.body.makeAsyncIterator()
     }
 
     /// The chunks of an accepted response.

@@ -84,6 +84,28 @@ struct ResumedDownloadTests {
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
     }
 
+    /// The check has accepted the beginning, in this call or in an earlier one, and would take the rest for a whole body.
+    @Test func resumesWithoutACheckOfTheRest() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([
+            { version.answer($0, cutAt: 5000) }, { version.answer($0, cutAt: 9000) }, { version.answer($0) },
+        ])
+        let start = bytes.first
+        let check = ResponseValidation { (response, body) throws(ApiConnectorError) in
+            guard body.first == start else {
+                throw ApiConnectorError(.other, at: .validation, "not the start", response: response, body: body)
+            }
+        }
+        let options = CallOptions(validation: .status(200).and(check))
+        let once = host.api.download(at: Endpoint("/export"), to: host.target, resuming: nil, options: options)
+        #expect(await host.failure(of: once)?.kind == .connectionLost)
+        let policy = FileHost.atOnce
+        _ = try await host.api.download(at: Endpoint("/export"), to: host.target, resuming: policy, options: options)
+            .file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\"", "bytes=9000- if \"v1\""])
+    }
+
     @Test func waitsByThePolicyAndRestartsTheCountAfterProgress() async throws {
         let version = Version(content: bytes)
         let broken = { @Sendable (_: SeenRequest) in
