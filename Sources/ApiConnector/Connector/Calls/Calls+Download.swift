@@ -25,7 +25,7 @@ extension ApiConnectionType {
     ///
     /// - The connection breaks: this call resumes it, within the limits of the policy.
     /// - The download was canceled, it failed, or its process ended: the next call to the same file and the same URL
-    ///   resumes it. The comparison of the URLs ignores their secrets.
+    ///   resumes it. The comparison of the URLs ignores a signature and an `access_token` in the query.
     ///
     /// In both cases, the request asks for the rest with `Range` and `If-Range`. This requires a GET whose response has
     /// a strong `ETag`, or a `Last-Modified` date older than the response. The download starts over if the server sends

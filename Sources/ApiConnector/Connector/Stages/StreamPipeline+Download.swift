@@ -19,7 +19,7 @@ extension StreamPipeline {
             )
         }
         // A download with another method is never resumed, and must not resume the part file of a GET.
-        let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
+        let url = (request.method == .get ? "" : "\(request.method) ") + DownloadRecord.text(of: request.url)
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let mark = StreamMark()

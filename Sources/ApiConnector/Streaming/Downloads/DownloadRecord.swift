@@ -4,10 +4,7 @@
 
 /// Describes the download of a part file; stored next to the file, so that a later run can resume it.
 struct DownloadRecord: Codable, Sendable, Hashable {
-    /// The URL with secrets replaced.
-    ///
-    /// So no secret is written to the disk, and a secret that changes with each call, such as a signature, does not
-    /// prevent resuming.
+    /// The URL as ``text(of:)`` writes it.
     let url: String
 
     /// The strong validator of the version, for `If-Range`.
@@ -20,5 +17,41 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self.url = url
         self.validator = validator
         self.totalByteCount = totalByteCount
+    }
+}
+
+extension DownloadRecord {
+    /// The text that tells whether two downloads are of the same URL, without secrets.
+    ///
+    /// A signature and its items are left out, because each call may have a new one. Any other secret, such as `key`,
+    /// may name the file. It is replaced, and a checksum of the URL is added.
+    static func text(of url: URL) -> String {
+        let whole = withoutSignature(url.textWithoutDefaultPort)
+        let shown = Redactor.standard.redact(urlText: whole)
+        return shown == whole ? whole : "\(shown) \(checksum(of: whole))"
+    }
+
+    /// The names of a signature's items, and of an access token, as ``SecretNames/normalized(_:)`` writes them.
+    private static let signatureNames: Set<String> = [
+        "accesstoken", "awsaccesskeyid", "expires", "hdnea", "hdnts", "securitytoken", "sig", "signature",
+    ]
+
+    private static func withoutSignature(_ url: String) -> String {
+        let end = url.firstIndex(of: "#") ?? url.endIndex
+        guard let mark = url[..<end].firstIndex(of: "?") else { return url }
+        let start = url.index(after: mark)
+        let items = url[start..<end].split(separator: "&", omittingEmptySubsequences: false).filter { item in
+            let name = item.prefix { $0 != "=" }
+            let plain = SecretNames.normalized(name.removingPercentEncoding ?? String(name))
+            return !signatureNames.contains(plain) && !plain.hasPrefix("xamz") && !plain.hasPrefix("xgoog")
+        }
+        return "\(url[..<start])\(items.joined(separator: "&"))\(url[end...])"
+    }
+
+    /// 16 bits: too few to find out a long secret, and enough to notice that a URL has another one.
+    private static func checksum(of text: String) -> String {
+        // FNV-1a, because the value must be the same in each process.
+        let hash = text.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        return String(hash >> 16 ^ hash & 0xFFFF, radix: 16)
     }
 }

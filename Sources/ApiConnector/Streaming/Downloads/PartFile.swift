@@ -39,7 +39,7 @@ final class PartFile: Sendable {
     ///
     /// - Parameters:
     ///   - target: The location of the complete file.
-    ///   - url: The URL with secrets replaced.
+    ///   - url: The URL for the record; see ``DownloadRecord/text(of:)``.
     /// - Throws: ``ApiConnectorError`` of kind `.other` if the target cannot be written, or if another download to it
     ///   is running.
     init(of target: URL, from url: String, calls: FileCalls = .system) throws(ApiConnectorError) {

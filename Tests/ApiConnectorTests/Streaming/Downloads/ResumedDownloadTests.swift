@@ -180,13 +180,34 @@ struct ResumedDownloadTests {
     @Test func writesNoSecretOfItsURLToTheDiskAndResumesWithAnother() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
-        let url = try #require(URL(string: "\(host.web.home)/export?access_token=s3cr3t&day=1"))
+        let url = try #require(URL(string: "\(host.web.home)/export?access_token=s3cr3t&day=1&key=k3y"))
         #expect(await host.failure(of: host.api.download(at: url, to: host.target, resuming: nil)) != nil)
         let record = String(decoding: try #require(host.folder.data(".export.bin.part.json")), as: UTF8.self)
-        #expect(record.contains("day=1") && !record.contains("s3cr3t"))
-        let renewed = try #require(URL(string: "\(host.web.home)/export?access_token=0ther&day=1"))
+        #expect(record.contains("day=1") && !record.contains("s3cr3t") && !record.contains("k3y"))
+        let renewed = try #require(URL(string: "\(host.web.home)/export?access_token=0ther&day=1&key=k3y"))
         _ = try await host.api.download(at: renewed, to: host.target).file()
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "X-Amz-Date=20260601T100000Z&X-Amz-Security-Token=a&versionId=1&X-Amz-Signature=0a",
+                "X-Amz-Date=20260601T110000Z&X-Amz-Security-Token=b&versionId=1&X-Amz-Signature=1b"
+            ),
+            ("X-Goog-Date=1&X-Goog-Signature=0a", "X-Goog-Date=2&X-Goog-Signature=1b"),
+            ("Key-Pair-Id=K&Expires=1&Signature=a%2Bb", "Key-Pair-Id=K&Expires=2&Signature=c"), ("sig=a", "sig=b"),
+        ]
+    )
+    func resumesWithANewSignature(_ first: String, _ second: String) async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
+        let url = try #require(URL(string: "\(host.web.home)/export?\(first)"))
+        #expect(await host.failure(of: host.api.download(at: url, to: host.target, resuming: nil)) != nil)
+        let renewed = try #require(URL(string: "\(host.web.home)/export?\(second)"))
+        _ = try await host.api.download(at: renewed, to: host.target).file()
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+        #expect(host.content == bytes)
     }
 
     @Test(arguments: Wire.sockets)

@@ -116,6 +116,28 @@ struct UnresumableDownloadTests {
         #expect(host.folder.names == [])
     }
 
+    /// The record has none of these values, but the file has to be the one that they name.
+    ///
+    /// The origin is always the same, so the checksums are the same in each run.
+    @Test(
+        arguments: [
+            ("/export?key=a.bin", "/export?key=b.bin"), ("/export?code=17&day=1", "/export?code=18&day=1"),
+            ("/export?pageToken=a&sig=1", "/export?pageToken=b&sig=1"),
+            ("/0123456789abcdef0123456789abcdef", "/0123456789abcdef0123456789abcdee"),
+        ]
+    )
+    func doesNotResumeAPartWithAnotherSecretInItsURL(_ first: String, _ second: String) async throws {
+        let version = Version(content: bytes)
+        let new = Version(content: Data.counting(by: 3, byteCount: 300_000))
+        let host = try FileHost(over: .testConnector, [{ version.answer($0, cutAt: 5000) }, { new.answer($0) }])
+        let url = try #require(URL(string: host.web.home + first))
+        #expect(await host.failure(of: host.api.download(at: url, to: host.target, resuming: nil)) != nil)
+        let other = try #require(URL(string: host.web.home + second))
+        _ = try await host.api.download(at: other, to: host.target).file()
+        #expect(host.ranges == ["whole", "whole"])
+        #expect(host.content == new.content)
+    }
+
     @Test func doesNotResumeAPartOfAnotherMethod() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
