@@ -25,6 +25,8 @@ public struct HedgePolicy: Sendable {
 
     /// The statuses of a bad response, after which the call waits for the other response;
     /// ``/ApiConnector/RetryPolicy/standardStatuses`` by default.
+    ///
+    /// For a request that writes, such as PUT or DELETE, each 4xx is also one of them.
     public var statuses: Set<HTTPStatus>
 
     /// Makes a policy.

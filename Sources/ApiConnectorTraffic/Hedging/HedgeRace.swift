@@ -17,12 +17,28 @@ struct HedgeRace {
         case wait, hedge, end
     }
 
+    /// How much an answer says about the call, from the least.
+    private enum Rank: Comparable {
+        case none, failed
+        /// A 4xx after a write. The other request may have succeeded and be its reason: both delete a resource, and one
+        /// of them gets a 404.
+        case refused
+        case good
+    }
+
     var isHedged = false
+    private let policy: HedgePolicy
+    private let isSafe: Bool
     private var first: Answer?
     private var second: Answer?
     private(set) var result: Answer?
 
-    mutating func take(_ event: Event, _ policy: HedgePolicy) -> Step {
+    init(_ policy: HedgePolicy, isSafe: Bool) {
+        self.policy = policy
+        self.isSafe = isSafe
+    }
+
+    mutating func take(_ event: Event) -> Step {
         guard case .answer(let answer, let isFirst) = event else {
             return first == nil && result == nil ? .hedge : .wait
         }
@@ -32,13 +48,17 @@ struct HedgeRace {
             answer.discardBody()
             return .wait
         }
-        if policy.isGood(answer) || !isHedged || first != nil && second != nil {
-            result = policy.isGood(answer) ? answer : first
-            let other = isFirst ? second : first
-            if policy.isGood(answer) { other?.discardBody() } else { second?.discardBody() }
-            return .end
-        }
-        return .wait
+        guard rank(of: answer) == .good || !isHedged || first != nil && second != nil else { return .wait }
+        let isSecondBetter = rank(of: second) > rank(of: first)
+        result = isSecondBetter ? second : first
+        (isSecondBetter ? first : second)?.discardBody()
+        return .end
+    }
+
+    private func rank(of answer: Answer?) -> Rank {
+        guard let answer else { return .none }
+        guard policy.isGood(answer), case .success(let response) = answer else { return .failed }
+        return isSafe || !response.status.isClientError ? .good : .refused
     }
 }
 

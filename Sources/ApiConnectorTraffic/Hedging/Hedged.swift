@@ -24,7 +24,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: The error of the wrapped provider; if both requests fail, the error of the first.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard request.isRepeatable, request.body.isReplayable, !request.isCredentialRefresh,
-            let key = SeenLatencies.Key(request)
+            !request.isConditionalWrite, let key = SeenLatencies.Key(request)
         else { return try await wrapped.response(for: request) }
         buckets.earn(by: request)
         let start = request.timeSource.now
@@ -44,7 +44,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in
-            var race = HedgeRace()
+            var race = HedgeRace(policy, isSafe: request.method.isSafe)
             group.addTask { .answer(await wrapped.outcome(of: request), isFirst: true) }
             if start + delay < request.deadline ?? .seconds(Int64.max) {
                 group.addTask {
@@ -53,7 +53,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
                 }
             }
             while let event = await group.next() {
-                switch race.take(event, policy) {
+                switch race.take(event) {
                 case .wait:
                     break
                 case .hedge:
@@ -74,6 +74,16 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
+extension ApiRequest {
+    /// Whether the request writes only if the resource has a certain state.
+    ///
+    /// The first of two such requests changes this state.
+    fileprivate var isConditionalWrite: Bool {
+        let conditions: [HTTPHeaders.Name] = ["If-Match", .ifNoneMatch, "If-Unmodified-Since", "If"]
+        return !method.isSafe && conditions.contains { headers.contains($0) }
+    }
+}
+
 extension DataRequestType {
     /// Returns this provider, wrapped to send a second request if the first is slower than most.
     ///
@@ -84,6 +94,10 @@ extension DataRequestType {
     ///
     /// - Only idempotent methods and requests with an `Idempotency-Key` are hedged, and only if the body can be sent
     ///   again.
+    /// - A request that writes is not hedged if it has a condition such as `If-Match`: the server would refuse the
+    ///   second one with 412 after the first one has succeeded.
+    /// - If one of two requests that write gets a 4xx, the call waits for the other response. The other request may have
+    ///   succeeded and be the reason: of two DELETE requests, one gets a 404.
     /// - For a streamed response, the head decides.
     /// - If the first request fails before the second is sent, the call fails. To retry it, put
     ///   ``/ApiConnector/DataRequestType/retrying(_:)`` around this provider.

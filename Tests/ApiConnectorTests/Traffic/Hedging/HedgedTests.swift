@@ -103,6 +103,50 @@ extension HedgedTests {
         #expect(await call.value.failure?.kind == .connectionLost)
     }
 
+    static let writes: [(HTTPMethod, HTTPStatus)] = [(.delete, 404), (.delete, 410), (.put, 409), (.post, 409)]
+
+    @Test(arguments: writes) func aWriteThatSucceedsIsNotReportedAsRefused(
+        _ method: HTTPMethod,
+        _ refusal: HTTPStatus
+    ) async throws {
+        for (refused, good) in [(0, 1), (1, 0)] {
+            let test = HedgedTests()
+            var request = ApiRequest.made("one.example.com", method, on: test.timers)
+            request.headers[.idempotencyKey] = "k"
+            let call = try await test.sendTwice(request)
+            test.server.answer(refused, .status(refusal))
+            await eventually { test.server.open == [good] }
+            test.server.answer(good, .status(204))
+            #expect(try await call.value.get().status == 204)
+        }
+    }
+
+    @Test func aRefusalOfAWriteIsDeliveredIfTheOtherRequestFails() async throws {
+        for (refused, failing) in [(0, 1), (1, 0)] {
+            let test = HedgedTests()
+            let call = try await test.sendTwice(.made("one.example.com", .delete, on: test.timers))
+            test.server.answer(refused, .status(404))
+            await eventually { test.server.open == [failing] }
+            test.server.answer(failing, .failure(.connectionLost))
+            #expect(try await call.value.get().status == 404)
+        }
+    }
+
+    @Test func ofTwoRefusalsOfAWriteTheFirstRequestsIsDelivered() async throws {
+        let call = try await sendTwice(.made("one.example.com", .put, on: timers))
+        server.answer(1, .status(409))
+        await eventually { server.open == [0] }
+        server.answer(0, .status(403))
+        #expect(try await call.value.get().status == 403)
+    }
+
+    @Test func aRefusalOfAReadEndsTheCall() async throws {
+        let call = try await sendTwice(.made(on: timers))
+        server.answer(1, .status(404))
+        #expect(try await call.value.get().status == 404)
+        #expect(server.open == [])
+    }
+
     @Test func aFailureBeforeTheSecondRequestIsFinal() async throws {
         let call = send(.made(on: timers))
         try await server.has(1)
@@ -152,8 +196,11 @@ extension HedgedTests {
         let method: HTTPMethod
         var key: String?
         var body = RequestBody.empty
+        var condition: HTTPHeaders.Name?
         let isHedged: Bool
-        var testDescription: String { "\(method) \(key ?? "") \(body.isReplayable)" }
+        var testDescription: String {
+            "\(method) \(key ?? "") \(body.isReplayable) \(condition?.rawValue ?? "")"
+        }
     }
 
     private static let once = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
@@ -170,12 +217,19 @@ extension HedgedTests {
         Eligible(method: "BREW", isHedged: false),
         Eligible(method: .put, body: once, isHedged: false),
         Eligible(method: .post, key: "k", body: once, isHedged: false),
+        Eligible(method: .get, condition: .ifNoneMatch, isHedged: true),
+        Eligible(method: .put, condition: "If-Match", isHedged: false),
+        Eligible(method: .put, condition: .ifNoneMatch, isHedged: false),
+        Eligible(method: .delete, condition: "If-Unmodified-Since", isHedged: false),
+        Eligible(method: .delete, condition: "If", isHedged: false),
+        Eligible(method: .post, key: "k", condition: "If-Match", isHedged: false),
     ]
 
     @Test(arguments: eligible) func onlyIdempotentRequestsAreHedged(_ row: Eligible) async throws {
         let counter = SleepCounter(clock)
         var request = ApiRequest.made("one.example.com", row.method, body: row.body, on: TimerQueue.on(counter))
         if let key = row.key { request.headers[.idempotencyKey] = key }
+        if let condition = row.condition { request.headers[condition] = "\"1\"" }
         let call = send(request)
         try await server.has(1)
         if row.isHedged {
