@@ -54,6 +54,57 @@ struct ParameterTests {
         #expect(error?.kind == .invalidRequest)
     }
 
+    private struct Broken: Encodable, ParameterValue {
+        let limit = Double.nan
+    }
+
+    @Test func aParameterThatDoesNotEncodeFailsTheCall() {
+        let others = connection(ConstructsRouter.self)
+        let queries: [QueryPart] = [
+            .form("a", Broken()), .form("a", [Broken()]), .form("a", ["b": Broken()]), .fields("a", Broken()),
+            .joined("a", Broken()), .deep("a", Broken()), .json("a", Broken()), .whole(Broken()),
+            .form("a", ParameterText.json([Broken()])), .json("a", Double.nan),
+        ]
+        for query in queries {
+            let error = #expect(throws: ApiConnectorError.self) {
+                try others.request(at: ConstructsRouter(.delete, "/items", query: [query]))
+            }
+            #expect(error?.kind == .encodingFailed)
+        }
+        let headers: [HeaderPart] = [
+            .field("a", Broken()), .field("a", json: Broken()), .cookie("a", Broken()), .cookie("a", json: Broken()),
+        ]
+        for header in headers {
+            let error = #expect(throws: ApiConnectorError.self) {
+                try others.request(at: ConstructsRouter(.delete, "/items", headers: [header]))
+            }
+            #expect(error?.kind == .encodingFailed)
+        }
+    }
+
+    @Test func aValueInAPathThatDoesNotEncodeFailsTheCall() {
+        let others = connection(ConstructsRouter.self)
+        let paths: [ApiPath] = [
+            "/items/\(json: Broken())", "/items/a\(json: Broken())b", "/items/\(simple: Broken())",
+            "/items/\(label: Broken())", "/items/\(matrix: Broken(), "a")/b", "\(simple: Broken())",
+        ]
+        for path in paths {
+            let error = #expect(throws: ApiConnectorError.self) {
+                try others.request(at: ConstructsRouter(.delete, path))
+            }
+            #expect(error?.kind == .invalidRequest)
+        }
+    }
+
+    @Test func aPartOfAFormThatDoesNotEncodeFailsTheCall() async {
+        let others = connection(ConstructsRouter.self)
+        var form = FormParts()
+        form.add(text: "a", Broken())
+        let route = ConstructsRouter(.post, "/items", body: .multipart(form.parts))
+        let error = await #expect(throws: ApiConnectorError.self) { try await others.string(at: route) }
+        #expect(error?.kind == .encodingFailed)
+    }
+
     @Test func anOperationThatWantsTwoCredentialsGetsBoth() async throws {
         let spy = Spy()
         let credentials = ConstructsCredentials(

@@ -26,7 +26,9 @@ enum SupportSource {
             ) {
                 self.method = method
                 self.path = path
-                self.query = QueryPart.joined(query)
+                let failure = query.compactMap(\\.failure).first ?? headers.compactMap(\\.failure).first
+                // A connection refuses a route whose query does not encode.
+                self.query = failure.map { ApiQuery.encoding($0) } ?? QueryPart.joined(query)
                 var fields = HTTPHeaders()
                 let cookies = headers.flatMap(\\.cookies)
                 for part in headers {

@@ -60,21 +60,21 @@ nonisolated struct FormParts {
 
     mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
         guard let value else { return }
-        let texts: [String]
-        if case .list(let values) = value.parameterText {
-            texts = values.map { text(of: $0) }
-        } else {
-            texts = [text(of: value.parameterText)]
-        }
+        let texts: [ParameterText]
+        if case .list(let values) = value.parameterText { texts = values } else { texts = [value.parameterText] }
         for text in texts {
-            var part = MultipartPart.text(text, name: name)
+            var part = textPart(name, text)
             if let mediaType { part.mediaType = MediaType(mediaType) }
             parts.append(part)
         }
     }
 
-    private func text(of value: ParameterText) -> String {
-        if case .text(let text) = value { text } else { "" }
+    private func textPart(_ name: String, _ value: ParameterText) -> MultipartPart {
+        switch value {
+        case .text(let text): .text(text, name: name)
+        case .list, .members: .text("", name: name)
+        case .unencodable(let value): .json(value, name: name)
+        }
     }
 
     mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {

@@ -21,7 +21,9 @@ package nonisolated struct RouteParts: Sendable {
     ) {
         self.method = method
         self.path = path
-        self.query = QueryPart.joined(query)
+        let failure = query.compactMap(\.failure).first ?? headers.compactMap(\.failure).first
+        // A connection refuses a route whose query does not encode.
+        self.query = failure.map { ApiQuery.encoding($0) } ?? QueryPart.joined(query)
         var fields = HTTPHeaders()
         let cookies = headers.flatMap(\.cookies)
         for part in headers {
@@ -121,6 +123,29 @@ package nonisolated indirect enum ParameterText: Sendable {
     case list([ParameterText])
     /// Values with names.
     case members([(key: String, value: ParameterText)])
+    /// A value that does not encode.
+    case unencodable(UnencodableParameter)
+
+    /// A value as JSON.
+    fileprivate init(json value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            self = .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+        } catch {
+            self = .unencodable(UnencodableParameter(error: error))
+        }
+    }
+
+    /// The first value that does not encode.
+    fileprivate var failure: UnencodableParameter? {
+        switch self {
+        case .text: nil
+        case .list(let values): values.compactMap(\.failure).first
+        case .members(let members): members.compactMap { $0.value.failure }.first
+        case .unencodable(let value): value
+        }
+    }
 
     /// The texts of a list, or the names and values of an object in turn.
     fileprivate var flat: [String] {
@@ -128,6 +153,7 @@ package nonisolated indirect enum ParameterText: Sendable {
         case .text(let text): [text]
         case .list(let values): values.flatMap(\.flat)
         case .members(let members): members.flatMap { [$0.key] + $0.value.flat }
+        case .unencodable: []
         }
     }
 
@@ -137,7 +163,17 @@ package nonisolated indirect enum ParameterText: Sendable {
     }
 
     /// The objects of a list, each as JSON.
-    static func json(_ values: [some Encodable]?) -> [String]? { values?.map(jsonText) }
+    static func json(_ values: [some Encodable]?) -> [ParameterText]? {
+        values?.map { ParameterText(json: $0) }
+    }
+}
+
+/// Fails a call with the error of a parameter that does not encode.
+package nonisolated struct UnencodableParameter: Encodable, Sendable {
+    let error: any Error
+
+    /// Throws the error.
+    package func encode(to encoder: any Encoder) throws { throw error }
 }
 
 /// A value that can be a parameter.
@@ -149,9 +185,18 @@ package nonisolated protocol ParameterValue {
 nonisolated extension ParameterValue where Self: Encodable {
     /// The value as JSON encodes it.
     package var parameterText: ParameterText {
-        let data = (try? JSONEncoder().encode(self)) ?? Data()
-        return (try? JSONDecoder().decode(JSONValue.self, from: data))?.parameterText ?? .text("")
+        do {
+            let data = try JSONEncoder().encode(self)
+            return try JSONDecoder().decode(JSONValue.self, from: data).parameterText
+        } catch {
+            return .unencodable(UnencodableParameter(error: error))
+        }
     }
+}
+
+nonisolated extension ParameterText: ParameterValue {
+    /// The text itself.
+    package var parameterText: ParameterText { self }
 }
 
 nonisolated extension ParameterValue where Self: CustomStringConvertible {
@@ -230,6 +275,8 @@ package nonisolated struct QueryPart: Sendable {
     /// The part as it is in the URL, if a delimiter is not encoded; nil if `items` is enough.
     private var encoded: String?
 
+    fileprivate var failure: UnencodableParameter?
+
     private init(_ items: [(String, String)]) {
         self.items = items.map { (name: $0.0, value: $0.1) }
     }
@@ -238,36 +285,47 @@ package nonisolated struct QueryPart: Sendable {
         self.encoded = encoded
     }
 
+    /// The part that `make` returns for the value's text; empty for nil.
+    private init(_ value: (some ParameterValue)?, _ make: (ParameterText) -> QueryPart) {
+        guard let text = value?.parameterText else { return }
+        self = make(text)
+        failure = text.failure
+    }
+
     /// `a=1&a=2`; an object has one item per member.
     static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        switch value?.parameterText {
-        case nil: QueryPart([])
-        case .text(let text): QueryPart([(name, text)])
-        case .list(let values): QueryPart(values.flatMap(\.flat).map { (name, $0) })
-        case let value?: QueryPart((value.pairs ?? []).map { ($0.key, $0.text) })
+        QueryPart(value) { text in
+            switch text {
+            case .text(let text): QueryPart([(name, text)])
+            case .list(let values): QueryPart(values.flatMap(\.flat).map { (name, $0) })
+            case .members, .unencodable: QueryPart((text.pairs ?? []).map { ($0.key, $0.text) })
+            }
         }
     }
 
     /// The members of an object, as a form has them: `b=1&b=2`.
     static func fields(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        guard case .members(let members) = value?.parameterText else { return form(name, value) }
-        return QueryPart(members.flatMap { items($0.key, $0.value) })
+        QueryPart(value) { text in
+            guard case .members(let members) = text else { return form(name, text) }
+            return QueryPart(members.flatMap { items($0.key, $0.value) })
+        }
     }
 
     /// `a=1,2`, or with another delimiter; empty without values.
     static func joined(_ name: String, _ value: (some ParameterValue)?, by mark: String = ",") -> QueryPart {
-        guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
-        guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
-        // A comma stays as it is; a space and a bar cannot.
-        let delimiter = mark == "," ? mark : percentEncoded(mark)
-        let list = texts.map(percentEncoded).joined(separator: delimiter)
-        return QueryPart(encoded: percentEncoded(name) + "=" + list)
+        QueryPart(value) { text in
+            let texts = text.flat
+            guard texts.count > 1 else { return QueryPart(texts.map { (name, $0) }) }
+            // A comma stays as it is; a space and a bar cannot.
+            let delimiter = mark == "," ? mark : percentEncoded(mark)
+            let list = texts.map(percentEncoded).joined(separator: delimiter)
+            return QueryPart(encoded: percentEncoded(name) + "=" + list)
+        }
     }
 
     /// `a[b]=1`.
     static func deep(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        guard let value else { return QueryPart([]) }
-        return QueryPart(items(name, value.parameterText))
+        QueryPart(value) { text in QueryPart(items(name, text)) }
     }
 
     private static func items(_ name: String, _ value: ParameterText) -> [(String, String)] {
@@ -275,17 +333,20 @@ package nonisolated struct QueryPart: Sendable {
         case .text(let text): [(name, text)]
         case .list(let values): values.flatMap { items(name, $0) }
         case .members(let members): members.flatMap { items("\(name)[\($0.key)]", $0.value) }
+        case .unencodable: []
         }
     }
 
     /// `a={"b":1}`.
     static func json(_ name: String, _ value: (some Encodable)?) -> QueryPart {
-        value.map { QueryPart([(name, jsonText($0))]) } ?? QueryPart([])
+        form(name, value.map { ParameterText(json: $0) })
     }
 
     /// JSON as the whole query.
     static func whole(_ value: (some Encodable)?) -> QueryPart {
-        value.map { QueryPart(encoded: percentEncoded(jsonText($0))) } ?? QueryPart([])
+        QueryPart(value.map { ParameterText(json: $0) }) { text in
+            QueryPart(encoded: text.flat.map(percentEncoded).joined())
+        }
     }
 
     fileprivate static func joined(_ parts: [QueryPart]) -> ApiQuery {
@@ -305,26 +366,22 @@ private nonisolated func percentEncoded(_ text: String) -> String {
     ApiPath(segment: text).description.dropFirst().description
 }
 
-private nonisolated func jsonText(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-}
-
 /// A header field or a cookie.
 package nonisolated struct HeaderPart: Sendable {
     fileprivate var name = ""
     fileprivate var text: String?
     fileprivate var cookies: [String] = []
+    fileprivate var failure: UnencodableParameter?
 
     /// A header field with comma-separated values; empty for nil.
     static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
-        HeaderPart(name: name, text: value?.parameterText.simple(explode: explode))
+        let value = value?.parameterText
+        return HeaderPart(name: name, text: value?.simple(explode: explode), failure: value?.failure)
     }
 
     /// A header field with JSON; empty for nil.
     static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
-        HeaderPart(name: name, text: value.map(jsonText))
+        field(name, value.map { ParameterText(json: $0) })
     }
 
     /// One cookie, or one per value; empty for nil.
@@ -337,6 +394,7 @@ package nonisolated struct HeaderPart: Sendable {
         isEncoded: Bool = false
     ) -> HeaderPart {
         guard let value = value?.parameterText else { return HeaderPart() }
+        if let failure = value.failure { return HeaderPart(failure: failure) }
         func written(_ text: String) -> String { isEncoded ? text : cookieText(text) }
         if explode, let pairs = value.pairs {
             return HeaderPart(cookies: pairs.map { "\(cookieText($0.key))=\(written($0.text))" })
@@ -348,7 +406,7 @@ package nonisolated struct HeaderPart: Sendable {
 
     /// A cookie with JSON; empty for nil.
     static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
-        HeaderPart(cookies: value.map { ["\(name)=" + cookieText(jsonText($0))] } ?? [])
+        cookie(name, value.map { ParameterText(json: $0) })
     }
 
     /// Percent-encodes each byte that is not a cookie-octet of RFC 6265.
@@ -370,7 +428,7 @@ nonisolated extension ParameterText {
 nonisolated extension ApiPath.StringInterpolation {
     /// JSON as one segment.
     mutating func appendInterpolation(json value: some Encodable) {
-        appendInterpolation(jsonText(value))
+        appendInterpolation(simple: ParameterText(json: value))
     }
 
     /// `1,2`, as RFC 6570 expands `{a}`.
@@ -395,6 +453,12 @@ nonisolated extension ApiPath.StringInterpolation {
         name: String?,
         _ explode: Bool
     ) {
+        if value.failure != nil {
+            // A connection refuses a route with an empty value between slashes.
+            appendInterpolation(ApiPath(segment: ""))
+            appendLiteral("/")
+            return
+        }
         let pairs = explode ? value.pairs : nil
         var texts =
             pairs?.map { "\(percentEncoded($0.key))=\(percentEncoded($0.text))" }
