@@ -16,6 +16,8 @@ struct URLText {
     let hostFlaw: String?
 
     /// The first segment that is `.` or `..`, and the part that contains it; nil if there is none.
+    ///
+    /// A segment also ends at an encoded slash or backslash.
     let dots: (part: String, segment: String)?
 
     @inline(__always)
@@ -112,12 +114,28 @@ extension ByteWriter {
     }
 
     /// The first segment that is `.` or `..`, in a path that starts with a slash or is empty.
+    ///
+    /// An encoded slash or backslash separates segments, too, because some servers decode a path before they resolve it.
     @inline(never)
     private func firstDots(from start: Int) -> String? {
-        for index in start..<count where bytes[index] == slash {
-            if let dots = Self.dots(in: bytes[(index + 1)...].prefix(7).prefix { $0 != slash }) { return dots }
+        for index in start..<count {
+            let separatorCount = separatorByteCount(at: index)
+            guard separatorCount > 0 else { continue }
+            let first = index + separatorCount
+            var end = first
+            while end < count, end < first + 7, separatorByteCount(at: end) == 0 { end += 1 }
+            if let dots = Self.dots(in: bytes[first..<end]) { return dots }
         }
         return nil
+    }
+
+    /// The length of a slash, an encoded slash or an encoded backslash at an index; 0 for other bytes.
+    private func separatorByteCount(at index: Int) -> Int {
+        if bytes[index] == slash { return 1 }
+        guard bytes[index] == UInt8(ascii: "%"), index + 2 < count else { return 0 }
+        let digits = (bytes[index + 1], bytes[index + 2] | 0x20)
+        let isSlash = digits == (UInt8(ascii: "2"), UInt8(ascii: "f"))
+        return isSlash || digits == (UInt8(ascii: "5"), UInt8(ascii: "c")) ? 3 : 0
     }
 
     /// `.` or `..` if a segment is one of these in any spelling.

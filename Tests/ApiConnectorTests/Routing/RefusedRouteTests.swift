@@ -86,6 +86,34 @@ struct RefusedRouteTests {
         )
     }
 
+    @Test(arguments: [
+        ("../admin", ".."), ("a/..", ".."), ("a/../b", ".."), ("/..", ".."), ("./a", "."), ("a/.", "."),
+        ("..\\admin", ".."), ("a\\..", ".."), ("a\\./b", "."),
+    ]) func refusesDotsNextToASlashInAValue(_ value: String, _ dots: String) throws {
+        let text = try refusal(of: Router.author(value))
+        #expect(
+            text.hasSuffix(
+                "route /authors/{}: its path has a segment \"\(dots)\", which servers resolve to another path. "
+                    + Self.advice
+            )
+        )
+    }
+
+    @Test(arguments: ["/a/..%2fb", "/a%2F../b", "/a%5c%2e%2E", "/..%5Ca", "/a%2F.%2e%5Cb"])
+    func refusesDotsNextToAnEncodedSlash(_ path: String) throws {
+        let text = try refusal(of: Endpoint(ApiPath(alreadyEncoded: path)))
+        #expect(
+            text.hasSuffix(
+                "its path has a segment \"..\", which servers resolve to another path. \(Self.advice)"
+            )
+        )
+    }
+
+    @Test(arguments: ["a/b", "..a/b", "a/..b", "a../b", "a/.../b", "a\\b.c", "/", "a/", "%2F..", "..%2F"])
+    func sendsASlashWithoutDotsInAValue(_ value: String) throws {
+        #expect(try Endpoint("/a/\(value)").request().url.absoluteString.hasPrefix("http://api.example.com"))
+    }
+
     @Test func refusesDotsInALiteral() throws {
         let text = try refusal(of: Router.parent)
         #expect(
