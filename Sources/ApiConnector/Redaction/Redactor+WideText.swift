@@ -12,12 +12,6 @@ extension Redactor {
         return charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32") || charset.hasPrefix("ucs-")
     }
 
-    /// A body in UTF-16 or UTF-32 without its byte order mark and its zero bytes, in which the rules for ASCII apply; nil
-    /// for any other body.
-    package static func narrowed(_ body: some Collection<UInt8>, mediaType: MediaType?) -> [UInt8]? {
-        isWide(body, mediaType) ? body.filter { $0 != 0 && $0 < 0xFE } : nil
-    }
-
     /// Whether a body in UTF-16 or UTF-32 has a secret, which cannot be replaced in it.
     func hidesSecrets(in body: some Collection<UInt8>, _ mediaType: MediaType?) -> Bool {
         guard Self.isWide(body, mediaType) else { return false }

@@ -35,6 +35,12 @@ extension Redactor {
         return withValues(secretPlaces(in: bytes, place(of: bytes, mediaType)), in: bytes)
     }
 
+    /// A body in UTF-16 or UTF-32 without its byte order mark and its zero bytes, in which the rules for ASCII apply; nil
+    /// for any other body.
+    package static func narrowed(_ body: some Collection<UInt8>, mediaType: MediaType?) -> [UInt8]? {
+        isWide(body, mediaType) ? body.filter { $0 != 0 && $0 < 0xFE } : nil
+    }
+
     /// The places of the secrets in a URL, by the rules of ``redact(_:)-(URL)``.
     ///
     /// - Parameter text: The URL's text; any text is allowed.
