@@ -26,7 +26,10 @@ extension SecretNames {
 
     /// Fields whose names have such a word, and that have no credential: a challenge, the signature of a body, which is
     /// useless for another body, and the name of a user, which an authenticating proxy adds.
+    ///
+    /// The fields of most requests are here too, so that a cache hit does not look for words in them.
     static let harmlessHeaders: Set<String> = [
+        "accept", "acceptencoding", "acceptlanguage", "cachecontrol", "contenttype", "host", "useragent",
         "acceptsignature",  // RFC 9421
         "contentsignature", "xcontentsignature",  // Mozilla
         "proxyauthenticate", "wwwauthenticate",

@@ -35,10 +35,9 @@ extension Redactor {
         return withValues(secretPlaces(in: bytes, place(of: bytes, mediaType)), in: bytes)
     }
 
-    /// A body in UTF-16 or UTF-32 without its byte order mark and its zero bytes, in which the rules for ASCII apply; nil
-    /// for any other body.
-    package static func narrowed(_ body: some Collection<UInt8>, mediaType: MediaType?) -> [UInt8]? {
-        isWide(body, mediaType) ? body.filter { $0 != 0 && $0 < 0xFE } : nil
+    /// A body in UTF-16 or UTF-32, converted to UTF-8, in which its secrets can be found; nil for any other body.
+    package static func inUTF8(_ body: some Collection<UInt8>, mediaType: MediaType?) -> [UInt8]? {
+        WideForm(of: body, mediaType).map { Array($0.text(of: body).utf8) }
     }
 
     /// The places of the secrets in a URL, by the rules of ``redact(_:)-(URL)``.

@@ -11,8 +11,8 @@ extension ApiRequest {
     /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
     /// the secrets and can be run as it is.
     ///
-    /// With a redactor, a body that ``DataRequestType/compressingBodies(from:)`` has compressed is shown uncompressed. Of
-    /// any other body with a `Content-Encoding`, only the size is shown.
+    /// With a redactor, a body that ``DataRequestType/compressingBodies(from:)`` has compressed is shown uncompressed.
+    /// Of any other compressed body, only the size is shown.
     ///
     /// - Complexity: O(*n*) in the size of the request, including its body.
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
@@ -61,10 +61,10 @@ private struct CurlContent {
 
     init(_ request: ApiRequest, _ redactor: Redactor?) {
         mediaType = request.body.mediaType ?? .octetStream
-        let data = Self.data(request.body)
+        let (data, isBody) = Self.data(request.body)
         let type = request.headers[.contentType].flatMap { MediaType($0) } ?? mediaType
         let shown: Data =
-            if redactor != nil, request.hasCodedBody {
+            if redactor != nil, isBody, request.hasCompressedBody {
                 Data("<\(data.count) bytes with a Content-Encoding>".utf8)
             } else {
                 redactor?.redact(body: data, mediaType: type) ?? data
@@ -82,14 +82,14 @@ private struct CurlContent {
         }
     }
 
-    /// The bytes that are sent; JSON that the connection has not encoded yet has sorted keys.
-    private static func data(_ body: RequestBody) -> Data {
+    /// The bytes that are sent, or the text of an error; JSON that the connection has not encoded yet has sorted keys.
+    private static func data(_ body: RequestBody) -> (Data, isBody: Bool) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         do {
-            return try body.encoded(with: encoder).data()
+            return (try body.encoded(with: encoder).data(), true)
         } catch {
-            return Data("<\(error.detail)>".utf8)
+            return (Data("<\(error.detail)>".utf8), false)
         }
     }
 }

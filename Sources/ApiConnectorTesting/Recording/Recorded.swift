@@ -46,7 +46,7 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// A program may have got placeholders from the recording.
     private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
-        let bytes = Redactor.narrowed(body, mediaType: request.body.mediaType) ?? Array(body)
+        let bytes = Redactor.inUTF8(body, mediaType: request.body.mediaType) ?? Array(body)
         let texts = [request.url.absoluteString, String(decoding: bytes, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
         let text =

@@ -160,7 +160,7 @@ extension RequestMatcher {
         if mediaType?.isJSON == true, let value = JSONValue(parsing: body) {
             return Redactor.standard.redact(body: value.description, mediaType: mediaType)
         }
-        guard Redactor.narrowed(body, mediaType: mediaType) == nil, let text = String(bytes: body, encoding: .utf8)
+        guard Redactor.inUTF8(body, mediaType: mediaType) == nil, let text = String(bytes: body, encoding: .utf8)
         else { return "\(body.count) bytes" }
         return Redactor.standard.redact(body: text, mediaType: mediaType)
     }

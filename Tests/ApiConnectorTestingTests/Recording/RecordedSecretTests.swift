@@ -162,8 +162,9 @@ extension RecordedSecretTests {
         let error = #expect(throws: FixtureError.self) { try recorder.save() }
         #expect(
             error?.description == """
-                shop.har was not saved: a secret may be left in its body, in exchange 1, POST http://h/: the body has a \
-                Content-Encoding, so it cannot be searched; compress it with compressingBodies(from:), or not at all
+                shop.har was not saved: a secret may be left in its body, in exchange 1, POST http://h/: the body is \
+                compressed, so it cannot be searched; compress it with compressingBodies(from:), send it uncompressed, \
+                or send it through a provider without the recorder
                 """
         )
         #expect(folder.names == [])
@@ -186,6 +187,25 @@ extension RecordedSecretTests {
         )
         #expect(folder.names == [])
         #expect(try await !recorded(request("http://h/", [:], .data(note)), .data(note)).isEmpty)
+    }
+
+    private static let binaryStarts: [[UInt8]] = [
+        [0x1F, 0x8B, 8, 0, 0, 0, 0, 0],  // gzip
+        [0, 0, 0, 0x20, 0x66, 0x74, 0x79, 0x70],  // MP4
+        [0, 1, 0, 0, 0, 0x11, 1, 0],  // TrueType
+        [0, 0x61, 0x73, 0x6D, 1, 0, 0, 0],  // WebAssembly
+        [0, 0, 0, 0, 0x2A, 0x0A, 0x28, 0x12],  // gRPC
+    ]
+
+    /// Many binary formats begin with zero bytes, and by chance their bytes look like a secret in text.
+    @Test(arguments: binaryStarts) func checkJ_aBinaryBodyIsSavedAsItIs(start: [UInt8]) async throws {
+        let body = Data(start) + Data("\u{1}//a@b\u{2}password=x\u{3}".utf8) + Data([0xC3, 0x28])
+        let recorder = try Recorder(file, mode: .record)
+        let provider = TestConnector { _ in .data(body) }.recording(by: recorder)
+        _ = try await provider.response(for: request("http://h/"))
+        try recorder.save()
+        let replayed = try await TestConnector(try Replay(contentsOf: file)).response(for: request("http://h/"))
+        #expect(try await replayed.body.collect(upTo: .max) == body)
     }
 
     @Test func checkJ_refusesASecretInAFieldsName() async throws {

@@ -324,6 +324,24 @@ struct RedactorTests {
         #expect(redactor.redact(body: body, mediaType: mediaType) == Data("REDACTED".utf8))
     }
 
+    /// The bytes of U+4E22 and U+5C5C have a quote and backslashes.
+    @Test func readsTheCharactersOfUTF16AndNotItsBytes() throws {
+        let text = #"{"note":"\#u{4E22}\#u{5C5C}","password":"h\#u{FC}sh4you-long"}"#
+        let body = try #require(text.data(using: .utf16BigEndian))
+        #expect(redactor.redact(body: body) == Data("REDACTED".utf8))
+        #expect(redactor.redact(body: body.dropLast()) == Data("REDACTED".utf8))
+        #expect(Redactor.inUTF8(body, mediaType: nil) == Array(text.utf8))
+    }
+
+    private static let binaryStarts: [[UInt8]] = [
+        [0x1F, 0x8B, 8, 0], [0, 0, 0, 0x20, 0x66, 0x74, 0x79, 0x70], [0, 1, 0, 0], [0, 0x61, 0x73, 0x6D, 1, 0, 0, 0],
+        [0, 0, 0, 0, 0x2A], [0, 0, 0, 0x20, 0x0A, 0x28], [0], [0x41, 0], [],
+    ]
+
+    @Test(arguments: binaryStarts) func aBinaryBodyIsNotTakenForUTF16(start: [UInt8]) {
+        #expect(Redactor.inUTF8(start, mediaType: .octetStream) == nil)
+    }
+
     @Test func knowsTheSecretsOfARequestInUTF16() throws {
         let body = try #require(Self.wide(Self.json).first)
         let url = try #require(URL(string: "http://h/"))

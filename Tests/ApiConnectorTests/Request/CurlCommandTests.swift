@@ -64,8 +64,13 @@ struct CurlCommandTests {
         #expect(command.contains("<5 bytes with a Content-Encoding>"))
         #expect(!command.contains("printf"))
         #expect(try FakeCurl.run(request.curlCommand(redacting: nil)).input == Data([0x1F, 0x8B, 8, 0, 0]))
-        request.headers[.contentEncoding] = "identity"
-        #expect(request.curlCommand().contains("printf"))
+        for readable in ["identity", "aws-chunked"] {
+            request.headers[.contentEncoding] = readable
+            #expect(request.curlCommand().contains("printf"))
+        }
+        request.headers[.contentEncoding] = "gzip"
+        request.body = .stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
+        #expect(!request.curlCommand().contains(" bytes with"))
     }
 
     @Test func longBodiesPassThroughAShell() throws {

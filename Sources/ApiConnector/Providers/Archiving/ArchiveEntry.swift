@@ -11,7 +11,7 @@ final class ArchiveEntry: Sendable {
         var started: Date
         /// Without its body.
         var request: ApiRequest
-        /// The body's beginning; nil for a streamed body, and for one with a content coding of the caller.
+        /// The body's beginning; nil for a streamed body, and for one that the caller has compressed.
         var body: Data?
         var byteCount: Int?
         /// The secret values of the request, collected from the whole body, because ``body`` may be cut.
@@ -54,7 +54,7 @@ final class ArchiveEntry: Sendable {
         var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
         snapshot.mediaType = request.body.mediaType
         snapshot.asksForTokens = request.asksForTokens
-        if request.body.source == nil, !request.hasCodedBody, let data = try? request.body.data() {
+        if request.body.source == nil, !request.hasCompressedBody, let data = try? request.body.data() {
             snapshot.byteCount = data.count
             // Copied, because a slice would keep all of the data in memory.
             snapshot.body = data.prefix(keptByteCount).withUnsafeBytes { Data($0) }

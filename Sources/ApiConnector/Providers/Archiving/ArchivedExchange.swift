@@ -72,8 +72,8 @@ public struct ArchivedExchange: Sendable {
 
     /// The request's body; nil if there is none.
     ///
-    /// If ``DataRequestType/compressingBodies(from:)`` has compressed it, this is the body before the compression. For any
-    /// other body with a `Content-Encoding`, the bytes are left out.
+    /// If ``DataRequestType/compressingBodies(from:)`` has compressed it, this is the body before the compression. The
+    /// bytes of any other compressed body are left out.
     public var body: Body? {
         guard snapshot.body?.isEmpty != true else { return nil }
         let bytes = snapshot.body ?? Data()
@@ -102,6 +102,8 @@ public struct ArchivedExchange: Sendable {
     }
 
     /// The request as a `curl` command, with the bytes of ``body``; see ``ApiRequest/curlCommand(redacting:)``.
+    ///
+    /// Without a body if the archive has not kept it: a streamed one, or one that the caller has compressed.
     public var curlCommand: String {
         var request = snapshot.request
         if let body, !body.bytes.isEmpty {

@@ -62,7 +62,7 @@ extension RequestBody {
         guard source == nil, (byteCount ?? 0) <= Self.maximumSearchedByteCount, let data = try? data(),
             !data.isEmpty, data.count <= Self.maximumSearchedByteCount
         else { return nil }
-        return Redactor.narrowed(data, mediaType: mediaType).map { Data($0) } ?? data
+        return Redactor.inUTF8(data, mediaType: mediaType).map { Data($0) } ?? data
     }
 }
 

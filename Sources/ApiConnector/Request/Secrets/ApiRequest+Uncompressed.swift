@@ -14,13 +14,21 @@ extension ApiRequest {
         return request
     }
 
-    /// Whether the body has a content coding, so that no secret can be found in its bytes.
-    var hasCodedBody: Bool { !body.isEmpty && headers.hasContentCoding }
+    /// Whether the caller has compressed the body, so that no secret can be found in its bytes.
+    var hasCompressedBody: Bool { !body.isEmpty && headers.nameCompression }
 }
 
 extension HTTPHeaders {
-    /// Whether there is a content coding other than `identity`.
-    package var hasContentCoding: Bool {
-        contains(.contentEncoding) && elements(.contentEncoding).contains { $0.lowercased() != "identity" }
+    /// Whether a content coding compresses the body.
+    ///
+    /// `identity` and `aws-chunked` leave its bytes readable, and no secret can be read in encrypted bytes.
+    package var nameCompression: Bool {
+        guard contains(.contentEncoding) else { return false }
+        return elements(.contentEncoding).contains { Self.compressions.contains($0.lowercased()) }
     }
+
+    /// The codings of the registry for HTTP (IANA) that compress.
+    private static let compressions: Set<String> = [
+        "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
+    ]
 }

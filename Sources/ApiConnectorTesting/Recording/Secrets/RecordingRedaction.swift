@@ -177,11 +177,11 @@ struct RecordingRedaction {
         let names = known.map(\.value) + long.map { _ in "a number" }
         var number = 0
         for (index, exchange) in exchanges.enumerated() {
-            if exchange.body?.isEmpty == false, exchange.headers.hasContentCoding {
+            if exchange.body?.isEmpty == false, exchange.headers.nameCompression {
                 throw FixtureError(
-                    "a secret may be left in its body, in \(shown(exchange, index)): the body has a "
-                        + "Content-Encoding, so it cannot be searched; compress it with compressingBodies(from:), or not "
-                        + "at all"
+                    "a secret may be left in its body, in \(shown(exchange, index)): the body is compressed, so it "
+                        + "cannot be searched; compress it with compressingBodies(from:), send it uncompressed, or send "
+                        + "it through a provider without the recorder"
                 )
             }
             var leak: (secret: String, place: String)?
@@ -191,7 +191,7 @@ struct RecordingRedaction {
                 if isEdited[number], let secret = finder.secrets(in: field, bytes).first(where: { !$0.isNumber }) {
                     leak = leak ?? (placeholders[secret.value] ?? secret.kind, name)
                 }
-                if case .body(let type) = field, let text = Redactor.narrowed(bytes, mediaType: type),
+                if case .body(let type) = field, let text = Redactor.inUTF8(bytes, mediaType: type),
                     !search.findings(in: text).isEmpty || !finder.secrets(in: .text, text).isEmpty
                 {
                     wideBody = wideBody ?? name
@@ -200,8 +200,8 @@ struct RecordingRedaction {
             }
             if let wideBody {
                 throw FixtureError(
-                    "a secret is left in \(wideBody), in \(shown(exchange, index)): the body is in UTF-16 or UTF-32, in "
-                        + "which it cannot be replaced; use UTF-8, or keep it out of the exchange"
+                    "a secret is left in \(wideBody), in \(shown(exchange, index)): the body is in UTF-16 or UTF-32, "
+                        + "in which it cannot be replaced; use UTF-8, or keep it out of the exchange"
                 )
             }
             // A secret may also occur elsewhere in the file, such as in a header field's name.
