@@ -22,7 +22,9 @@ public final class HAProxy: Sendable {
         /// the version of TLS. `X-Worker` is the process id, which changes with each reload.
         case server(idleMilliseconds: Int)
         /// Decrypts TLS and forwards the bytes to a port of 127.0.0.1, and forwards the response's bytes back.
-        case tunnel(to: UInt16)
+        ///
+        /// `alpn` is the protocol that the TLS handshake selects, such as `h2`; none by default.
+        case tunnel(to: UInt16, alpn: String? = nil)
     }
 
     /// The certificate that signs the server's certificate.
@@ -105,12 +107,12 @@ public final class HAProxy: Sendable {
                 hdr X-Worker %pid
 
                 """
-        case .tunnel(let target):
+        case .tunnel(let target, let alpn):
             return common + """
                 listen tunnel
                     mode tcp
                     timeout client 60s
-                    bind 127.0.0.1:\(port) ssl crt server.pem
+                    bind 127.0.0.1:\(port) ssl crt server.pem\(alpn.map { " alpn \($0)" } ?? "")
                     server target 127.0.0.1:\(target)
 
                 """

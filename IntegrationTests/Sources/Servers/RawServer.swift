@@ -120,8 +120,13 @@ public struct RawConnection {
     ///
     /// - Returns: Whether the text was sent; false if the client closed the connection.
     @discardableResult
-    public func send(_ text: String) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Sends bytes.
+    ///
+    /// - Returns: Whether the bytes were sent; false if the client closed the connection.
+    public func send(_ bytes: [UInt8]) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { return false }

@@ -21,6 +21,10 @@ case "disk-cache":
     let problems = try await DiskCacheSoak.problems(afterKilling: 1_000, program: CommandLine.arguments[0])
     for problem in problems { print("error: \(problem)") }
     exit(problems.isEmpty ? 0 : 1)
+case "floods":
+    let problems = try await FloodLateness.report()
+    for problem in problems { print("error: \(problem)") }
+    exit(problems.isEmpty ? 0 : 1)
 case "reloads":
     exit(try await reloads() ? 0 : 1)
 case "stress":
@@ -55,7 +59,7 @@ func reloads() async throws -> Bool {
 
 guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
     print(
-        "usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache\n       soak reloads\n       soak stress [SEED]"
+        "usage: soak REQUESTS, more than 2000\n       soak latency\n       soak floods\n       soak disk-cache\n       soak reloads\n       soak stress [SEED]"
     )
     exit(2)
 }
