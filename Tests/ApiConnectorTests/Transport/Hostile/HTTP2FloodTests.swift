@@ -3,10 +3,11 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
-import ApiConnector
 import ApiConnectorTesting
 import Synchronization
 import Testing
+
+@testable import ApiConnector
 
 /// libcurl does not return while a server sends HTTP/2 frames without data.
 ///
@@ -95,6 +96,7 @@ import Testing
     func everyLimitFiresWhileTheLoopIsBusy(_ limit: LateLimit) async throws {
         let (received, mayAnswer, isBusy) = (Gate("request"), Gate("other call"), Gate("busy loop"))
         let haveEnded = Atomic(false)
+        let hasReturned = Locked(false)
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
             if request.target == "/other" {
@@ -118,12 +120,15 @@ import Testing
         }
         mayAnswer.open()
         try await isBusy.opened()
+        try provider.engine.startedMailbox().post(.readPending { hasReturned.withLock { $0 = true } })
         let late = Task(executorPreference: InlineExecutor()) {
             await Self.kind { () throws(ApiConnectorError) in try await api.data(at: url) }
         }
         clock.advance(to: .seconds(60))
         #expect(await early.value == limit.kind)
         #expect(await late.value == limit.kind)
+        let hasReturnedMeanwhile = hasReturned.withLock { $0 }
+        #expect(!hasReturnedMeanwhile)
         haveEnded.store(true, ordering: .releasing)
         try await busy.value
         withExtendedLifetime(server) {}
