@@ -33,7 +33,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// Whether calls with a streamed response may share an HTTP/2 connection; false by default, which uses HTTP/1.1.
     ///
     /// Downloads are such calls, too. If false, HTTP/2 over TLS is used for them only if the server refuses HTTP/1.1 in
-    /// the handshake.
+    /// the handshake. The handshake does not offer both, because most servers then choose HTTP/2.
     ///
     /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, regardless of ``streamWindowByteCount``, and
     /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1, the buffer has 1.9 MB and the delay is
@@ -144,7 +144,8 @@ extension CurlConfiguration {
     /// - A body with invalid data, an unknown coding or more than one coding fails with kind `.malformedResponse`.
     /// - A gzip body may have several members. A zstd body may have several frames, each with a window of up to 8 MiB
     ///   (RFC 9659).
-    /// - The provider ignores bytes after the end of gzip, deflate and br data.
+    /// - The provider ignores bytes after the end of gzip, deflate and br data. The single byte 0x1F after gzip data
+    ///   begins another member, so that body is truncated.
     public enum Decompression: Sendable, Hashable {
         /// Requests compression and decompresses bodies up to a limit; a larger body fails with kind `.bodyTooLarge`.
         ///
