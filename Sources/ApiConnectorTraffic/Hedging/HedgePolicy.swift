@@ -26,7 +26,7 @@ public struct HedgePolicy: Sendable {
     /// The statuses of a bad response, after which the call waits for the other response;
     /// ``/ApiConnector/RetryPolicy/standardStatuses`` by default.
     ///
-    /// For a request that writes, such as PUT or DELETE, each 4xx is also one of them.
+    /// For a request that writes, such as PUT or DELETE, 404, 409, 410 and 412 also count as bad.
     public var statuses: Set<HTTPStatus>
 
     /// Makes a policy.

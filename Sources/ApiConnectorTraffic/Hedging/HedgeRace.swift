@@ -20,13 +20,15 @@ struct HedgeRace {
     /// How much an answer says about the call, from the least.
     private enum Rank: Comparable {
         case none, failed
-        /// A 4xx after a write. The other request may have succeeded and be its reason: both delete a resource, and one
-        /// of them gets a 404.
+        /// A status that the other request causes when it succeeds: both delete a resource, and one of them gets a 404.
         case refused
         case good
     }
 
     var isHedged = false
+    /// The statuses that a write may get because an equal one has succeeded or is still running.
+    private static let refusals: Set<HTTPStatus> = [404, 409, 410, 412]
+
     private let policy: HedgePolicy
     private let isSafe: Bool
     private var first: Answer?
@@ -58,7 +60,7 @@ struct HedgeRace {
     private func rank(of answer: Answer?) -> Rank {
         guard let answer else { return .none }
         guard policy.isGood(answer), case .success(let response) = answer else { return .failed }
-        return isSafe || !response.status.isClientError ? .good : .refused
+        return isSafe || !Self.refusals.contains(response.status) ? .good : .refused
     }
 }
 

@@ -96,8 +96,8 @@ extension DataRequestType {
     ///   again.
     /// - A request that writes is not hedged if it has a condition such as `If-Match`: the server would refuse the
     ///   second one with 412 after the first one has succeeded.
-    /// - If one of two requests that write gets a 4xx, the call waits for the other response. The other request may have
-    ///   succeeded and be the reason: of two DELETE requests, one gets a 404.
+    /// - If one of two requests that write gets a 404, 409, 410 or 412, the call waits for the other response. The
+    ///   other request may have succeeded and be the reason: of two DELETE requests, one gets a 404.
     /// - For a streamed response, the head decides.
     /// - If the first request fails before the second is sent, the call fails. To retry it, put
     ///   ``/ApiConnector/DataRequestType/retrying(_:)`` around this provider.

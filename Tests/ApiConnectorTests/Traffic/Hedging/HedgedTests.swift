@@ -103,7 +103,9 @@ extension HedgedTests {
         #expect(await call.value.failure?.kind == .connectionLost)
     }
 
-    static let writes: [(HTTPMethod, HTTPStatus)] = [(.delete, 404), (.delete, 410), (.put, 409), (.post, 409)]
+    static let writes: [(HTTPMethod, HTTPStatus)] = [
+        (.delete, 404), (.delete, 410), (.put, 409), (.put, 412), (.post, 409),
+    ]
 
     @Test(arguments: writes) func aWriteThatSucceedsIsNotReportedAsRefused(
         _ method: HTTPMethod,
@@ -136,8 +138,20 @@ extension HedgedTests {
         let call = try await sendTwice(.made("one.example.com", .put, on: timers))
         server.answer(1, .status(409))
         await eventually { server.open == [0] }
-        server.answer(0, .status(403))
-        #expect(try await call.value.get().status == 403)
+        server.answer(0, .status(412))
+        #expect(try await call.value.get().status == 412)
+    }
+
+    /// A write that has succeeded is not the reason. The other request may be on a connection that has died.
+    @Test(arguments: [400, 401, 403, 413, 422] as [HTTPStatus])
+    func aRefusalThatASuccessDoesNotCauseEndsTheCall(_ status: HTTPStatus) async throws {
+        for refused in [0, 1] {
+            let test = HedgedTests()
+            let call = try await test.sendTwice(.made("one.example.com", .put, on: test.timers))
+            test.server.answer(refused, .status(status))
+            #expect(try await call.value.get().status == status)
+            #expect(test.server.open == [])
+        }
     }
 
     @Test func aRefusalOfAReadEndsTheCall() async throws {
