@@ -119,8 +119,7 @@ final class CurlSockets {
     func hasUnacknowledgedBytes(_ connection: CurlConnectionName) -> Bool {
         guard let entry = entry(of: connection) else { return false }
         var byteCount: Int32 = 0
-        // SIOCOUTQ is a macro that Swift does not import.
-        return ioctl(entry.descriptor, UInt(0x5411), &byteCount) == 0 && byteCount > 0
+        return ioctl(entry.descriptor, UInt(TIOCOUTQ), &byteCount) == 0 && byteCount > 0
     }
 
     /// Makes the kernel buffer the data sent on an HTTP/2 connection until ``uncork()``.

@@ -222,6 +222,8 @@ struct CurlNudge {
     /// The bytes of the request's body that were sent before the last look; nil before the first one.
     private var sentByteCount: Int64?
     private var progressTime = 0
+    /// Whether the server's system has all of these bytes. Later bytes of the connection are those of other streams.
+    private var isAcknowledged = false
 
     /// Whether there is a next look.
     var isAwaited: Bool { due != nil }
@@ -251,10 +253,14 @@ struct CurlNudge {
     ///   - sentByteCount: The bytes of the request's body that were sent so far.
     ///   - isSending: Whether the system still sends bytes of the connection, as on a slow line.
     ///   - now: The time in milliseconds.
-    /// - Returns: Whether neither libcurl nor the system has sent anything for ``stallMilliseconds``.
+    /// - Returns: Whether neither libcurl nor the system has sent anything of the body for ``stallMilliseconds``.
     mutating func hasStalled(_ sentByteCount: Int64, isSending: Bool, now: Int) -> Bool {
-        if sentByteCount != self.sentByteCount || isSending {
-            (self.sentByteCount, progressTime) = (sentByteCount, now)
+        if sentByteCount != self.sentByteCount {
+            (self.sentByteCount, progressTime, isAcknowledged) = (sentByteCount, now, false)
+        } else if !isSending {
+            isAcknowledged = true
+        } else if !isAcknowledged {
+            progressTime = now
         }
         return now - progressTime >= Self.stallMilliseconds
     }

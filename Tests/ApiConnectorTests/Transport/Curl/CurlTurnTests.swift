@@ -121,6 +121,17 @@ extension CurlTurnTests {
         #expect(stalled == [false, false, false, false, true])
     }
 
+    /// Once the server has all bytes of the body, the system sends those of the connection's other streams.
+    @Test func aBodyNextToOtherTrafficHasStalled() {
+        var nudge = CurlNudge()
+        let isSending = [true, true, false, true, true, true].enumerated()
+        let stalled = isSending.map { nudge.hasStalled(10, isSending: $1, now: 200 * $0) }
+        #expect(stalled == [false, false, false, false, true, true])
+        // More of the body was sent.
+        let moving = [1200, 1800].map { nudge.hasStalled(20, isSending: true, now: $0) }
+        #expect(moving == [false, false])
+    }
+
     @Test func aResponseWithItsLengthIsLookedAtAgainAndAgain() {
         var nudge = CurlNudge()
         let rounds = (0..<3).map { round in
