@@ -34,7 +34,7 @@ final class ArchiveEntry: Sendable {
         var isForgotten = false
     }
 
-    /// The number in the archive; 0 before the entry is in one.
+    /// The number in the archive; 0 if the entry is not stored.
     var number: Int { state.withLock { $0.number } }
 
     private let timeSource: any TimeSource

@@ -90,10 +90,10 @@ public final class ExchangeArchive: Sendable {
         state = Locked(State(entries: Array(repeating: nil, count: max(exchangeCount, 1))))
     }
 
-    /// The exchanges in the archive, in the order in which they began.
+    /// The exchanges in the archive, in the order in which they were stored.
     public var exchanges: [ArchivedExchange] { exchanges(after: 0) }
 
-    /// The exchanges in the archive that began after another exchange.
+    /// The exchanges in the archive that were stored after another exchange.
     ///
     /// - Parameter number: The ``ArchivedExchange/number`` of the other exchange; 0 returns all.
     public func exchanges(after number: Int) -> [ArchivedExchange] {
@@ -183,27 +183,28 @@ public final class ExchangeArchive: Sendable {
         // This encodes the body, which runs the program's code. So it must not hold the lock.
         let entry = ArchiveEntry(request, bodyByteCount: bodyByteCount, redacting: redactor)
         // The numbers have the order in which the exchanges are stored, so that `exchanges(after:)` misses none.
-        let (number, forgotten) = state.withLock { state -> (Int, [ArchiveEntry?]) in
+        let forgotten = state.withLock { state -> ArchiveEntry? in
+            // An exchange that was removed meanwhile gets no number, and takes the place of no other one.
+            guard state.removalCount == removalCount else { return entry }
             state.lastNumber += 1
             entry.setNumber(state.lastNumber)
             let slot = state.lastNumber % exchangeCount
-            let oldest = state.entries[slot]
-            let isRemoved = state.removalCount != removalCount
-            state.entries[slot] = isRemoved ? nil : entry
-            return (state.lastNumber, isRemoved ? [oldest, entry] : [oldest])
+            defer { state.entries[slot] = entry }
+            return state.entries[slot]
         }
-        for entry in forgotten { entry?.dropBodies() }
-        onChange?(number)
+        forgotten?.dropBodies()
+        changed(entry)
         return entry
     }
 
     func changed(_ entry: ArchiveEntry) {
-        onChange?(entry.number)
+        let number = entry.number
+        if number > 0 { onChange?(number) }
     }
 
     func ended(_ entry: ArchiveEntry, _ outcome: CallEvent.Outcome) {
-        onChange?(entry.number)
-        guard let failureFile, outcome.isFailure else { return }
+        changed(entry)
+        guard let failureFile, outcome.isFailure, entry.number > 0 else { return }
         state.withLock { $0.isStale = true }
         writeWhenDue(to: failureFile)
     }

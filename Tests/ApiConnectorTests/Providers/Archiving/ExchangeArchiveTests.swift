@@ -142,8 +142,23 @@ struct ExchangeArchiveTests {
         let entry = archive.begin(request(body: .json(Busy { archive.removeAll() })))
         #expect(archive.exchanges.isEmpty)
         #expect(entry.snapshot().isForgotten)
-        #expect(archive.begin(request()).number == 2)
-        #expect(archive.exchanges.map(\.number) == [2])
+        #expect(archive.begin(request()).number == 1)
+        #expect(archive.exchanges.map(\.number) == [1])
+    }
+
+    @Test func anExchangeThatWasRemovedDuringItsEncodingReplacesNoOther() {
+        let changes = EventLog<Int>()
+        let archive = ExchangeArchive(exchangeCount: 1) { changes.note($0) }
+        let next = request("/next")
+        let busy = Busy {
+            archive.removeAll()
+            _ = archive.begin(next)
+        }
+        let entry = archive.begin(request("/removed", body: .json(busy)))
+        archive.changed(entry)
+        archive.ended(entry, .failed(ApiConnectorError(.connectionLost, "lost")))
+        #expect(archive.exchanges.map(\.url) == ["http://localhost/next"])
+        #expect(changes.events == [1])
     }
 
     /// A reader asks for the exchanges after the last one that it has seen.
