@@ -14,8 +14,8 @@
 /// let path: ApiPath = "/authors/\(author)/posts/\(slug)"
 /// ```
 ///
-/// A connection refuses a path with a segment `.` or `..`. This includes a value such as `../admin`, because some servers
-/// decode a path before they resolve its dots.
+/// A connection refuses a path with a segment `.` or `..`. This includes a value such as `../admin`, because some
+/// servers decode a path before they resolve its dots.
 ///
 /// A `String` variable is not a path: use ``init(segment:)`` for one segment, or ``init(alreadyEncoded:)`` for encoded
 /// text.

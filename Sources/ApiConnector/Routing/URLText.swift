@@ -115,7 +115,8 @@ extension ByteWriter {
 
     /// The first segment that is `.` or `..`, in a path that starts with a slash or is empty.
     ///
-    /// An encoded slash or backslash separates segments, too, because some servers decode a path before they resolve it.
+    /// An encoded slash or backslash separates segments, too: some servers decode a path before they resolve it. But a
+    /// `.` next to a backslash is allowed, because it stays in its folder: `.\SQLEXPRESS` is a usual name.
     @inline(never)
     private func firstDots(from start: Int) -> String? {
         for index in start..<count {
@@ -124,9 +125,15 @@ extension ByteWriter {
             let first = index + separatorCount
             var end = first
             while end < count, end < first + 7, separatorByteCount(at: end) == 0 { end += 1 }
-            if let dots = Self.dots(in: bytes[first..<end]) { return dots }
+            guard let dots = Self.dots(in: bytes[first..<end]) else { continue }
+            if dots == ".." || !isBackslash(at: index) && !isBackslash(at: end) { return dots }
         }
         return nil
+    }
+
+    /// Whether the separator at an index is an encoded backslash.
+    private func isBackslash(at index: Int) -> Bool {
+        index + 1 < count && bytes[index] == UInt8(ascii: "%") && bytes[index + 1] == UInt8(ascii: "5")
     }
 
     /// The length of a slash, an encoded slash or an encoded backslash at an index; 0 for other bytes.

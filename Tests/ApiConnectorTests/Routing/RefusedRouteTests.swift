@@ -88,7 +88,7 @@ struct RefusedRouteTests {
 
     @Test(arguments: [
         ("../admin", ".."), ("a/..", ".."), ("a/../b", ".."), ("/..", ".."), ("./a", "."), ("a/.", "."),
-        ("..\\admin", ".."), ("a\\..", ".."), ("a\\./b", "."),
+        ("..\\admin", ".."), ("a\\..", ".."), ("a\\..\\b", ".."), (".\\..\\b", ".."), ("a/./b", "."),
     ]) func refusesDotsNextToASlashInAValue(_ value: String, _ dots: String) throws {
         let text = try refusal(of: Router.author(value))
         #expect(
@@ -112,6 +112,14 @@ struct RefusedRouteTests {
     @Test(arguments: ["a/b", "..a/b", "a/..b", "a../b", "a/.../b", "a\\b.c", "/", "a/", "%2F..", "..%2F"])
     func sendsASlashWithoutDotsInAValue(_ value: String) throws {
         #expect(try Endpoint("/a/\(value)").request().url.absoluteString.hasPrefix("http://api.example.com"))
+    }
+
+    /// A dot next to a backslash stays in its folder.
+    @Test(arguments: [
+        (".\\SQLEXPRESS", ".%5CSQLEXPRESS"), ("a\\.", "a%5C."), ("a\\.\\b", "a%5C.%5Cb"), ("a\\./b", "a%5C.%2Fb"),
+    ]) func sendsADotNextToABackslash(_ value: String, _ written: String) throws {
+        let url = try Endpoint("/a/\(value)").request().url
+        #expect(url.absoluteString.hasSuffix("/a/\(written)"))
     }
 
     @Test func refusesDotsInALiteral() throws {
