@@ -34,7 +34,7 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
     /// The request with a compressed body; nil if it is sent uncompressed.
     private func compressed(_ request: ApiRequest) throws(ApiConnectorError) -> ApiRequest? {
         guard !request.body.isEmpty, !request.body.isStreamed,
-            !BodyFields.names.contains(where: { request.headers.contains($0) }),
+            !request.headers.contains(where: BodyFields.contains),
             let origin = HTTPOrigin(request.url), !refusing.contains(origin)
         else { return nil }
         let body = try request.body.data()
@@ -65,8 +65,8 @@ extension DataRequestType {
     /// - streamed bodies
     /// - bodies that compression does not make smaller
     /// - bodies of requests with a `Content-Encoding` or `Content-Length` field
-    /// - bodies of requests with a checksum of the body: `Content-Digest`, `Repr-Digest`, `Digest`, `Content-MD5` or
-    ///   `X-Amz-Content-SHA256`
+    /// - bodies of requests with a checksum of the body, such as `Content-Digest`, `Content-MD5`, `X-Amz-Checksum-CRC32`
+    ///   or `X-Goog-Hash`
     /// - all bodies on a Linux system without `libz.so.1`
     ///
     /// Errors, logs, cURL commands, archives and recordings show the body as it was before the compression, with secrets
@@ -83,10 +83,18 @@ extension DataRequestType {
 
 /// The header fields that would be wrong for the compressed bytes of a body.
 private enum BodyFields {
-    static let names: [HTTPHeaders.Name] = [
-        .contentEncoding, .contentLength, "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
-        "X-Amz-Content-SHA256",
+    private static let names: Set<HTTPHeaders.Name> = [
+        .contentEncoding, .contentLength, "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "X-Goog-Hash",
+        "X-MS-Blob-Content-MD5", "X-Bz-Content-Sha1", "X-Hub-Signature-256",
     ]
+
+    static func contains(_ field: HTTPHeaders.Field) -> Bool {
+        // Such a value stands for no checksum: the body is not signed, or its chunks are.
+        if field.name == "X-Amz-Content-SHA256" {
+            return !["UNSIGNED", "STREAMING"].contains { field.value.hasPrefix($0) }
+        }
+        return names.contains(field.name) || field.name.rawValue.lowercased().hasPrefix("x-amz-checksum-")
+    }
 }
 
 /// The origins that do not accept compressed bodies; at most 256.

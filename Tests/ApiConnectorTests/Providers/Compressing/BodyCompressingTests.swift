@@ -91,7 +91,10 @@ struct BodyCompressingTests {
         }
     }
 
-    @Test(arguments: ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "x-amz-content-sha256"])
+    @Test(arguments: [
+        "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "x-amz-content-sha256", "x-amz-checksum-crc32",
+        "X-Amz-Checksum-SHA256", "x-goog-hash", "x-ms-blob-content-md5", "X-Bz-Content-Sha1", "X-Hub-Signature-256",
+    ])
     func doesNotCompressABodyWithAChecksum(_ name: String) async throws {
         var request = post(.data(text))
         request.headers[HTTPHeaders.Name(name)] = "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
@@ -99,6 +102,14 @@ struct BodyCompressingTests {
         #expect(arrived.count == 1)
         #expect(arrived.first?.headers.contains(.contentEncoding) == false)
         #expect(try arrived.first?.body.data() == text)
+    }
+
+    @Test(arguments: ["UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"])
+    func compressesABodyWhoseChecksumFieldHasNone(_ value: String) async throws {
+        var request = post(.data(text))
+        request.headers["X-Amz-Content-SHA256"] = value
+        let arrived = try await sent(request)
+        #expect(arrived.first?.headers[.contentEncoding] == "gzip")
     }
 
     @Test func afterA415TheServerGetsUncompressedBodies() async throws {
