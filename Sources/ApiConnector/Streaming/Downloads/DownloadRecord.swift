@@ -36,16 +36,25 @@ extension DownloadRecord {
         "accesstoken", "awsaccesskeyid", "expires", "hdnea", "hdnts", "securitytoken", "sig", "signature",
     ]
 
+    /// The items that change with a signature: the dates of Azure, and the policy of CloudFront.
+    private static let signedNames: [String: [String]] = ["sig": ["se", "ske", "skt", "st"], "signature": ["policy"]]
+
     private static func withoutSignature(_ url: String) -> String {
         let end = url.firstIndex(of: "#") ?? url.endIndex
         guard let mark = url[..<end].firstIndex(of: "?") else { return url }
         let start = url.index(after: mark)
-        let items = url[start..<end].split(separator: "&", omittingEmptySubsequences: false).filter { item in
+        let items = url[start..<end].split(separator: "&", omittingEmptySubsequences: false)
+        let names = items.map { item in
             let name = item.prefix { $0 != "=" }
-            let plain = SecretNames.normalized(name.removingPercentEncoding ?? String(name))
-            return !signatureNames.contains(plain) && !plain.hasPrefix("xamz") && !plain.hasPrefix("xgoog")
+            return SecretNames.normalized(name.removingPercentEncoding ?? String(name))
         }
-        return "\(url[..<start])\(items.joined(separator: "&"))\(url[end...])"
+        var ignored = signatureNames
+        for (signature, others) in signedNames where names.contains(signature) { ignored.formUnion(others) }
+        let kept = zip(items, names).filter { item, name in
+            !ignored.contains(name) && !name.hasPrefix("xamz") && !name.hasPrefix("xgoog")
+        }
+        .map { $0.0 }
+        return "\(url[..<start])\(kept.joined(separator: "&"))\(url[end...])"
     }
 
     /// 16 bits: too few to find out a long secret, and enough to notice that a URL has another one.

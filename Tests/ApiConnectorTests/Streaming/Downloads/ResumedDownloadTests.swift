@@ -197,6 +197,18 @@ struct ResumedDownloadTests {
             ),
             ("X-Goog-Date=1&X-Goog-Signature=0a", "X-Goog-Date=2&X-Goog-Signature=1b"),
             ("Key-Pair-Id=K&Expires=1&Signature=a%2Bb", "Key-Pair-Id=K&Expires=2&Signature=c"), ("sig=a", "sig=b"),
+            (
+                "Policy=eyJTdGF0ZW1lbnQiOlt7fV19&Signature=nitfHRCrtziwO2HwPfWw~yY&Key-Pair-Id=K2JCJMDEHXQW5F",
+                "Policy=eyJTdGF0ZW1lbnQiOlt7fX1d&Signature=Ws2Hrtz6CRCnitfH~yYwPfW&Key-Pair-Id=K2JCJMDEHXQW5F"
+            ),
+            (
+                "sp=r&st=2026-06-01T10:00:00Z&se=2026-06-01T18:00:00Z&spr=https&sv=2024-11-04&sr=b&sig=Yy%2Fa%2Bk%3D",
+                "sp=r&st=2026-06-02T10:00:00Z&se=2026-06-02T18:00:00Z&spr=https&sv=2024-11-04&sr=b&sig=Q1%2Fc%2Bd%3D"
+            ),
+            (
+                "skoid=1&sktid=2&skt=2026-06-01T10:00:00Z&ske=2026-06-02T10:00:00Z&sks=b&skv=2024-11-04&sig=a%3D",
+                "skoid=1&sktid=2&skt=2026-06-02T10:00:00Z&ske=2026-06-03T10:00:00Z&sks=b&skv=2024-11-04&sig=b%3D"
+            ),
         ]
     )
     func resumesWithANewSignature(_ first: String, _ second: String) async throws {

@@ -116,13 +116,15 @@ struct UnresumableDownloadTests {
         #expect(host.folder.names == [])
     }
 
-    /// The record has none of these values, but the file has to be the one that they name.
+    /// The record has none of the secrets, but the file has to be the one that they name.
     ///
     /// The origin is always the same, so the checksums are the same in each run.
     @Test(
         arguments: [
             ("/export?key=a.bin", "/export?key=b.bin"), ("/export?code=17&day=1", "/export?code=18&day=1"),
-            ("/export?pageToken=a&sig=1", "/export?pageToken=b&sig=1"),
+            ("/export?pageToken=a&sig=1", "/export?pageToken=b&sig=1"), ("/export?se=1", "/export?se=2"),
+            ("/export?Policy=a", "/export?Policy=b"), ("/export?Policy=a&sig=1", "/export?Policy=b&sig=1"),
+            ("/export?token=a", "/export?token=b"),
             ("/0123456789abcdef0123456789abcdef", "/0123456789abcdef0123456789abcdee"),
         ]
     )
