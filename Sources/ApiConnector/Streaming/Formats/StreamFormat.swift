@@ -65,8 +65,8 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// - When the connection is lost, the stream requests the bytes after the last complete record, with `Range` and
     ///   `If-Range` (RFC 9110, section 14).
     /// - This requires a GET. The first response must have a strong validator, such as an `ETag`, and an uncompressed
-    ///   body, which the request asks for. The server must then respond with status 206, the right `Content-Range`
-    ///   and the same `ETag`.
+    ///   body, which the request asks for. The server must then respond with status 206, the right `Content-Range`,
+    ///   and the same `ETag`, if the first response has one.
     /// - If a requirement is not met, or the resource has changed, the stream fails with an error that says so. No
     ///   record is delivered twice.
     ///
