@@ -40,8 +40,8 @@ public struct ResponseSummary: Sendable, Hashable {
         }
     }
 
-    /// Whether the beginning of a body is not shown as text: its type is binary, it has a control character that text does
-    /// not have, or it is in UTF-16 or UTF-32.
+    /// Whether the beginning of a body is not shown as text: its type is binary, it has a control character that text
+    /// does not have, or it is in UTF-16 or UTF-32.
     private static func isBinary(_ prefix: Data, _ mediaType: MediaType?) -> Bool {
         if !prefix.isEmpty, Redactor.isWide(prefix, mediaType) { return true }
         guard !prefix.isEmpty, mediaType?.type != "text" else { return false }

@@ -382,8 +382,9 @@ extension SupportSource {
 
             <shared>mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
                 guard let value else { return }
+                let whole = value.parameterText
                 let texts: [ParameterText]
-                if case .list(let values) = value.parameterText { texts = values } else { texts = [value.parameterText] }
+                if case .list(let values) = whole { texts = values } else { texts = [whole] }
                 for text in texts {
                     var part = textPart(name, text)
                     if let mediaType { part.mediaType = MediaType(mediaType) }

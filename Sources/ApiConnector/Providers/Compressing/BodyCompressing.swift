@@ -65,12 +65,12 @@ extension DataRequestType {
     /// - streamed bodies
     /// - bodies that compression does not make smaller
     /// - bodies of requests with a `Content-Encoding` or `Content-Length` field
-    /// - bodies of requests with a checksum of the body, such as `Content-Digest`, `Content-MD5`, `X-Amz-Checksum-CRC32`
-    ///   or `X-Goog-Hash`
+    /// - bodies of requests with a checksum of the body, such as `Content-Digest`, `Content-MD5`,
+    ///   `X-Amz-Checksum-CRC32` or `X-Goog-Hash`
     /// - all bodies on a Linux system without `libz.so.1`
     ///
-    /// Errors, logs, cURL commands, archives and recordings show the body as it was before the compression, with secrets
-    /// replaced.
+    /// Errors, logs, cURL commands, archives and recordings show the body as it was before the compression, with
+    /// secrets replaced.
     ///
     /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a provider with a
     /// ``RequestSigner``, so that the signature covers the compressed body.
