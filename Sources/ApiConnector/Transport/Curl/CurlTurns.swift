@@ -222,7 +222,9 @@ struct CurlNudge {
     /// The bytes of the request's body that were sent before the last look; nil before the first one.
     private var sentByteCount: Int64?
     private var progressTime = 0
-    /// Whether the server's system has all of these bytes. Later bytes of the connection are those of other streams.
+    /// Whether the server's system has all of these bytes.
+    ///
+    /// Later bytes of the connection are those of other streams.
     private var isAcknowledged = false
 
     /// Whether there is a next look.

@@ -84,7 +84,9 @@ struct ResumedDownloadTests {
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
     }
 
-    /// The check has accepted the beginning, in this call or in an earlier one. It would take the rest for a whole body.
+    /// The check has accepted the beginning, in this call or in an earlier one.
+    ///
+    /// It would take the rest for a whole body.
     @Test func resumesWithoutACheckOfTheRest() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([

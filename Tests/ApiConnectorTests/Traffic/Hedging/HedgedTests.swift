@@ -142,7 +142,9 @@ extension HedgedTests {
         #expect(try await call.value.get().status == 412)
     }
 
-    /// A write that has succeeded is not the reason. The other request may be on a connection that has died.
+    /// A write that has succeeded is not the reason.
+    ///
+    /// The other request may be on a connection that has died.
     @Test(arguments: [400, 401, 403, 413, 422] as [HTTPStatus])
     func aRefusalThatASuccessDoesNotCauseEndsTheCall(_ status: HTTPStatus) async throws {
         for refused in [0, 1] {
