@@ -18,9 +18,11 @@ public struct ResponseValidation: Sendable {
     ///
     /// If the closure throws an error, the call fails with this error. For a stream, the closure gets the first chunk.
     /// If the closure throws an error for this chunk, it is called again with up to 1 MiB of the body. For a body that
-    /// is larger or of unknown size, only the data that arrives within a second is included. The closure does not get
-    /// the rest of a body that resumes a download or a stream of lines: it would take the rest for a whole body. So it
-    /// never checks the file of a download whose beginning is from an earlier call without this check.
+    /// is larger or of unknown size, only the data that arrives within a second is included.
+    ///
+    /// The closure does not get the rest of a body that resumes a download or a stream of lines: it would take the rest
+    /// for a whole body. So it never checks the file of a download whose beginning is from an earlier call without this
+    /// check.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
         self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
             if let body { try check(response, body) }
