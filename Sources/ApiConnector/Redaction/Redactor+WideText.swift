@@ -36,7 +36,7 @@ struct WideForm {
         ([0xFF, 0xFE], 2, false), ([0xFE, 0xFF], 2, true),
     ]
 
-    private static let forms = [(width: 2, isBigEndian: false), (2, true), (4, false), (4, true)]
+    private static let forms: [(width: Int, isBigEndian: Bool)] = [(2, false), (2, true), (4, false), (4, true)]
 
     private static func isASCII(_ start: [UInt8], _ width: Int, isBigEndian: Bool) -> Bool {
         guard start.count >= 2 * width else { return false }
