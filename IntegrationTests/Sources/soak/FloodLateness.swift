@@ -82,7 +82,7 @@ enum FloodLateness {
                     var all: [Double] = []
                     while ContinuousClock.now < end {
                         let start = ContinuousClock.now
-                        do {
+                        do throws(ApiConnectorError) {
                             _ = try await api.data(at: url, options: CallOptions(timeouts: timeouts))
                         } catch {
                             let lateness = ContinuousClock.now - start - limit
