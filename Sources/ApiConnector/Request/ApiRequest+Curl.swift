@@ -5,7 +5,8 @@
 extension ApiRequest {
     /// The request as a `curl` command for any POSIX shell, with one option per line.
     ///
-    /// The command is the same each time for the same request. If a body is not text, contains control characters or is
+    /// The command is the same each time for the same request; a connection may encode the same JSON with its keys in
+    /// another order. If a body is not text, contains control characters or is
     /// longer than 64 KiB, `printf` writes it to a pipe. If a body does not encode, the error replaces it.
     ///
     /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains

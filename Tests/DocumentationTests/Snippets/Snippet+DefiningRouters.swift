@@ -17,6 +17,12 @@ enum DefiningRouters {
         var defaultHeaders: HTTPHeaders { ["User-Agent": "Notes/1.0"] }
     }
 
+    struct Backend: ApiEnvironment {
+        let host: String
+        let scheme: HTTPScheme
+        let port: Int?
+    }
+
     enum Notes: ApiRouter {
         typealias EnvironmentType = Server
         case note(folder: String, number: Int)

@@ -10,6 +10,7 @@ enum TrustAndProxies {
         configuration.certificateAuthorityFile = authority
         configuration.pinnedPublicKeys = [current, reserve]
         configuration.proxy = .url(proxy)
+        configuration.cookies = .inMemory
         let provider = SystemProvider(configuration: configuration)
         _ = provider
     }
