@@ -20,9 +20,15 @@ struct WideForm {
             (width, isBigEndian) = (mark.width, mark.isBigEndian)
         } else if let form = Self.forms.first(where: { Self.isASCII(start, $0.width, isBigEndian: $0.isBigEndian) }) {
             (width, isBigEndian) = form
+        } else if !charset.isEmpty, !body.contains(0) {
+            // JSON, a form or the like in UTF-16 has zero bytes. So the charset is wrong.
+            return nil
         } else if charset.hasPrefix("utf-16") || charset == "ucs-2" || charset == "iso-10646-ucs-2" {
-            // Without a mark, UTF-16 is little-endian by the WHATWG Encoding Standard.
-            (width, isBigEndian) = (2, charset.hasSuffix("be"))
+            // The standards differ in the byte order without a mark. The zero bytes of ASCII tell it.
+            let evenZeroCount = body.enumerated().reduce(0) { count, byte in
+                byte.element == 0 ? count + (byte.offset.isMultiple(of: 2) ? 1 : -1) : count
+            }
+            (width, isBigEndian) = (2, evenZeroCount > 0)
         } else if charset.hasPrefix("utf-32") || charset == "ucs-4" || charset == "iso-10646-ucs-4" {
             (width, isBigEndian) = (4, charset.hasSuffix("be"))
         } else {

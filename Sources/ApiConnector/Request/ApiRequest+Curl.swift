@@ -5,9 +5,11 @@
 extension ApiRequest {
     /// The request as a `curl` command for any POSIX shell, with one option per line.
     ///
-    /// The command is the same each time for the same request; a connection may encode the same JSON with its keys in
-    /// another order. If a body is not text, contains control characters or is
-    /// longer than 64 KiB, `printf` writes it to a pipe. If a body does not encode, the error replaces it.
+    /// The same request always gives the same command. A connection that makes the request again may encode JSON with
+    /// its keys in another order.
+    ///
+    /// If a body is not text, contains control characters or is longer than 64 KiB, `printf` writes it to a pipe. If a
+    /// body does not encode, the error replaces it.
     ///
     /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
     /// the secrets and can be run as it is.

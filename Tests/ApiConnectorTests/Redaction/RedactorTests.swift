@@ -322,6 +322,12 @@ struct RedactorTests {
         let mediaType = try #require(MediaType("text/plain; charset=UTF-16LE"))
         #expect(redactor.redact(body: Data([0xFF, 0xFE]) + body) == Data("REDACTED".utf8))
         #expect(redactor.redact(body: body, mediaType: mediaType) == Data("REDACTED".utf8))
+        let plain = try #require(MediaType("text/plain; charset=utf-16"))
+        #expect(redactor.redact(body: body, mediaType: plain) == Data("REDACTED".utf8))
+        let bigEndian = try #require(text.data(using: .utf16BigEndian))
+        #expect(redactor.redact(body: bigEndian, mediaType: plain) == Data("REDACTED".utf8))
+        let expected = #"{"note":"tea","password":"REDACTED"}"#
+        #expect(redactor.redact(body: Data(Self.json.utf8), mediaType: plain) == Data(expected.utf8))
     }
 
     /// The bytes of U+4E22 and U+5C5C have a quote and backslashes.

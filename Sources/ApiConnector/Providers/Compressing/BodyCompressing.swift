@@ -85,14 +85,13 @@ extension DataRequestType {
 private enum BodyFields {
     private static let names: Set<HTTPHeaders.Name> = [
         .contentEncoding, .contentLength, "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "X-Goog-Hash",
-        "X-MS-Blob-Content-MD5", "X-Bz-Content-Sha1", "X-Hub-Signature-256",
+        "X-MS-Blob-Content-MD5", "X-MS-Content-SHA256", "X-MS-Content-CRC64", "X-Bz-Content-Sha1", "X-Content-SHA256",
+        "X-Hub-Signature", "X-Hub-Signature-256",
     ]
 
     static func contains(_ field: HTTPHeaders.Field) -> Bool {
-        // Such a value stands for no checksum: the body is not signed, or its chunks are.
-        if field.name == "X-Amz-Content-SHA256" {
-            return !["UNSIGNED", "STREAMING"].contains { field.value.hasPrefix($0) }
-        }
+        // Only this value says that there is no checksum. A value such as STREAMING-… says that each chunk has one.
+        if field.name == "X-Amz-Content-SHA256" { return field.value != "UNSIGNED-PAYLOAD" }
         return names.contains(field.name) || field.name.rawValue.lowercased().hasPrefix("x-amz-checksum-")
     }
 }

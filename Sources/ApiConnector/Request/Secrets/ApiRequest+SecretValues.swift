@@ -56,8 +56,8 @@ extension RequestBody {
     /// The maximum size of a body that is searched.
     private static let maximumSearchedByteCount = 64 * 1024
 
-    /// The bytes of a body in memory of up to 64 KiB, without the zero bytes of UTF-16; nil for any other body, and for
-    /// an empty one.
+    /// The bytes of a body in memory of up to 64 KiB, converted from UTF-16 or UTF-32; nil for any other body, and for an
+    /// empty one.
     fileprivate var searchableData: Data? {
         guard source == nil, (byteCount ?? 0) <= Self.maximumSearchedByteCount, let data = try? data(),
             !data.isEmpty, data.count <= Self.maximumSearchedByteCount

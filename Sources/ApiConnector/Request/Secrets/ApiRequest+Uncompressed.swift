@@ -19,16 +19,12 @@ extension ApiRequest {
 }
 
 extension HTTPHeaders {
-    /// Whether a content coding compresses the body.
-    ///
-    /// `identity` and `aws-chunked` leave its bytes readable, and no secret can be read in encrypted bytes.
+    /// Whether a content coding compresses the body; an unknown coding may.
     package var nameCompression: Bool {
         guard contains(.contentEncoding) else { return false }
-        return elements(.contentEncoding).contains { Self.compressions.contains($0.lowercased()) }
+        return elements(.contentEncoding).contains { !Self.uncompressed.contains($0.lowercased()) }
     }
 
-    /// The codings of the registry for HTTP (IANA) that compress.
-    private static let compressions: Set<String> = [
-        "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
-    ]
+    /// Codings that leave the bytes readable, that encrypt them, and a charset in the wrong field.
+    private static let uncompressed: Set<String> = ["identity", "aws-chunked", "amz-1.0", "aes128gcm", "utf-8"]
 }

@@ -144,8 +144,8 @@ extension CurlConfiguration {
     /// - A body with invalid data, an unknown coding or more than one coding fails with kind `.malformedResponse`.
     /// - A gzip body may have several members. A zstd body may have several frames, each with a window of up to 8 MiB
     ///   (RFC 9659).
-    /// - The provider ignores bytes after the end of gzip, deflate and br data. The single byte 0x1F after gzip data
-    ///   begins another member, so that body is truncated.
+    /// - The provider ignores bytes after the end of gzip, deflate and br data. A single byte 0x1F after gzip data
+    ///   counts as the beginning of another member, so the body counts as truncated.
     public enum Decompression: Sendable, Hashable {
         /// Requests compression and decompresses bodies up to a limit; a larger body fails with kind `.bodyTooLarge`.
         ///

@@ -93,6 +93,7 @@ struct BodyCompressingTests {
 
     @Test(arguments: [
         "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "x-amz-content-sha256", "x-amz-checksum-crc32",
+        "x-ms-content-sha256",
         "X-Amz-Checksum-SHA256", "x-goog-hash", "x-ms-blob-content-md5", "X-Bz-Content-Sha1", "X-Hub-Signature-256",
     ])
     func doesNotCompressABodyWithAChecksum(_ name: String) async throws {
@@ -104,12 +105,13 @@ struct BodyCompressingTests {
         #expect(try arrived.first?.body.data() == text)
     }
 
-    @Test(arguments: ["UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"])
-    func compressesABodyWhoseChecksumFieldHasNone(_ value: String) async throws {
+    /// The chunks of the second body have signatures in them.
+    @Test(arguments: [("UNSIGNED-PAYLOAD", "gzip"), ("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", nil)])
+    func compressesABodyWhoseChecksumFieldHasNone(_ value: String, _ coding: String?) async throws {
         var request = post(.data(text))
         request.headers["X-Amz-Content-SHA256"] = value
         let arrived = try await sent(request)
-        #expect(arrived.first?.headers[.contentEncoding] == "gzip")
+        #expect(arrived.first?.headers[.contentEncoding] == coding)
     }
 
     @Test func afterA415TheServerGetsUncompressedBodies() async throws {

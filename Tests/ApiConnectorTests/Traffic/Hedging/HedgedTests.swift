@@ -142,7 +142,7 @@ extension HedgedTests {
         #expect(try await call.value.get().status == 412)
     }
 
-    /// A write that has succeeded is not the reason.
+    /// The other request may be on a connection that has died, so the call does not wait for it.
     ///
     /// The other request may be on a connection that has died.
     @Test(arguments: [400, 401, 403, 413, 422] as [HTTPStatus])

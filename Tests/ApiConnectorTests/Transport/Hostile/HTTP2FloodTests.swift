@@ -94,7 +94,8 @@ import Testing
     /// The loop's thread provably does not return to its commands: it computes until both calls have ended.
     @Test(arguments: LateLimit.allCases)
     func everyLimitFiresWhileTheLoopIsBusy(_ limit: LateLimit) async throws {
-        let (received, mayAnswer, isBusy) = (Gate("request"), Gate("other call"), Gate("busy loop"))
+        let (received, mayAnswer) = (Gate("request"), Gate("other call"))
+        let (isBusy, isFree) = (Gate("busy loop"), Gate("free loop"))
         let haveEnded = Atomic(false)
         let hasReturned = Locked(false)
         let server = try LoopbackServer { connection in
@@ -120,7 +121,13 @@ import Testing
         }
         mayAnswer.open()
         try await isBusy.opened()
-        try provider.engine.startedMailbox().post(.readPending { hasReturned.withLock { $0 = true } })
+        let mailbox = try provider.engine.startedMailbox()
+        mailbox.post(
+            .readPending {
+                hasReturned.withLock { $0 = true }
+                isFree.open()
+            }
+        )
         let late = Task(executorPreference: InlineExecutor()) {
             await Self.kind { () throws(ApiConnectorError) in try await api.data(at: url) }
         }
@@ -131,6 +138,7 @@ import Testing
         #expect(!hasReturnedMeanwhile)
         haveEnded.store(true, ordering: .releasing)
         try await busy.value
+        try await isFree.opened()
         withExtendedLifetime(server) {}
     }
 
