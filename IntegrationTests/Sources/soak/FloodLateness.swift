@@ -88,7 +88,7 @@ enum FloodLateness {
                             _ = try await api.data(at: url, options: CallOptions(timeouts: timeouts))
                         } catch {
                             let lateness = ContinuousClock.now - start - limit
-                            // An end after the limit is late, whatever ended the call.
+                            // An end after the limit is late, also if something else ended the call.
                             if error.kind == kind || lateness > .zero { all.append(lateness / .milliseconds(1)) }
                         }
                     }
