@@ -21,8 +21,8 @@ final class CurlCertificateWatch {
     private static let entries = Locked<[UInt: Entry]>([:])
 
     private static let setMessageCallback: ccurl_ssl_set_message_callback? =
-        CurlOpenSSL.function("SSL_CTX_set_msg_callback", of: "ssl")
-    private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX", of: "ssl")
+        CurlOpenSSL.function("SSL_CTX_set_msg_callback")
+    private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX")
 
     /// Whether libcurl's OpenSSL has the functions that the watch calls.
     static let isPossible = setMessageCallback != nil && context != nil

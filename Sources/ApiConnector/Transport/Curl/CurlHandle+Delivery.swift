@@ -23,7 +23,9 @@ extension CurlHandle {
         }
         switch head.append(line) {
         case .proceed: break
-        case .complete(isProvisional: true): prepareSendWithoutExpectation(of: transfer)
+        case .complete(isProvisional: true):
+            prepareSendWithoutExpectation(of: transfer)
+            guard !isBodyUsedUp else { return Self.abort }
         case .complete(isProvisional: false):
             noteHead(of: transfer)
             closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
@@ -62,6 +64,8 @@ extension CurlHandle {
         transfer.block.removeExpectation()
         head.mayExpectContinue = false
         if head.bytes.starts(with: "HTTP/1".utf8) { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+        // Otherwise the callback before the send does this.
+        if !CurlRuntime.asksBeforeSending { isBodyUsedUp = transfer.upload?.rewind() == false }
         resumeUpload(of: transfer)
     }
 

@@ -10,7 +10,7 @@ import CCurl
 extension CurlHandle {
     /// Sets the callback for libcurl's log; only requests that may use HTTP/2 enable the log.
     func setLogCallback(_ context: UnsafeMutableRawPointer) {
-        guard CurlRuntime.tellsRefusedStreams else { return }
+        guard CurlRuntime.readsLog else { return }
         easy.set(CCURLOPT_DEBUGDATA, context)
         ccurl_easy_set_debug_callback(easy.pointer, CCURLOPT_DEBUGFUNCTION) { _, type, text, count, context in
             guard type == CCURL_LOG_TEXT else { return 0 }
@@ -35,7 +35,7 @@ extension CurlHandle {
     }
 
     private func read(logLine text: UnsafeRawBufferPointer) {
-        switch CurlStreamLog.line(text) {
+        switch CurlStreamLog.line(text, CurlRuntime.texts) {
         case .stream(let stream): log.stream = stream
         case .goAway(let lastStream, let error):
             // If this handle has no connection, libcurl is reading from a connection that no transfer uses.
@@ -45,6 +45,13 @@ extension CurlHandle {
         case .refused:
             log.outcome = .unprocessed
             if let connection { sockets.markClosing(connection) }
+        case .refusedStream(let stream): if stream == log.stream { log.outcome = .unprocessed }
+        case .malformed(let stream): if stream == log.stream { log.outcome = .malformed }
+        case .violation:
+            // The transfer that reads for all of the connection gets the line.
+            guard let connection else { return }
+            sockets.markBroken(connection)
+            if CurlRuntime.texts.needsTrace { sockets.endReading(connection) }
         case .died:
             judgeRepetition()
             if let connection { sockets.markClosing(connection) }
@@ -58,7 +65,7 @@ extension CurlHandle {
         // After a violation, libcurl does not keep the connection. So the server has reset the stream without an error.
         case .kept: if log.outcome == .broken { log.outcome = nil }
         case .empty:
-            if !log.isDowngraded, String(cString: errorText) == CurlStreamLog.emptyReply { judgeEnd() }
+            if !log.isDowngraded, String(cString: errorText) == CurlLogTexts.emptyReply { judgeEnd() }
         case nil: break
         }
     }
@@ -68,15 +75,29 @@ extension CurlHandle {
     }
 
     /// Determines why libcurl sends the request again.
-    ///
-    /// Before version 8.0, a read fails without an error text for one reason only: the server refused the stream.
     private func judgeRepetition() {
         guard log.outcome == nil, log.stream != nil else { return }
-        if isAfterLastStream {
-            log.outcome = .unprocessed
-        } else if errorText.pointee == 0, progress.isNone(in: turns.callNumber) {
+        if hasBrokenRules {
+            log.outcome = .broken
+        } else if isAfterLastStream || (errorText.pointee == 0 && isRefusedWithoutText) {
             log.outcome = .unprocessed
         }
+    }
+
+    /// Whether a read that failed without an error text means that the server refused the stream.
+    private var isRefusedWithoutText: Bool {
+        switch CurlRuntime.texts.refusal {
+        case .failedRead: progress.isNone(in: turns.callNumber)
+        // Sending also fails without a text, if the server has closed the stream.
+        case .failedReadOfOpenConnection: !log.isClosed && isBodySent && isConnectionOpen
+        case .named, .unknown: false
+        }
+    }
+
+    /// Whether it is certain that the server has not ended the connection, not even with `close_notify`.
+    private var isConnectionOpen: Bool {
+        guard let transfer, let connection, sockets.hasEnded(connection) == false else { return false }
+        return !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
     }
 
     /// Determines whether libcurl ended the connection because the server violated HTTP/2.
@@ -85,7 +106,7 @@ extension CurlHandle {
     /// the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation. The line
     /// ``CurlStreamLog/Line/kept`` follows if libcurl has not given up the connection.
     private func judgeEnd() {
-        guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,
+        guard CurlRuntime.texts.showsViolationsByClosing, log.outcome == nil, log.stream != nil, let connection,
             sockets.lastStream(of: connection) == nil, sockets.hasEnded(connection) == false
         else { return }
         log.outcome = .broken
@@ -97,19 +118,26 @@ extension CurlHandle {
     /// connection after a response in three cases: the server sent GOAWAY, another transfer has given up the
     /// connection, or the server has ended TLS. A request whose body may not have been sent is not judged.
     private func judgeClosing() {
-        guard CurlRuntime.tellsBrokenRules, send.step == .send, log.outcome == nil, log.stream != nil, let transfer,
-            let connection, isBodySent, sockets.lastStream(of: connection) == nil, !sockets.isClosing(connection),
-            !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
+        guard CurlRuntime.texts.showsViolationsByClosing, send.step == .send, log.outcome == nil, log.stream != nil,
+            let transfer, let connection, isBodySent, sockets.lastStream(of: connection) == nil,
+            !sockets.isClosing(connection), !transfer.block.isSecure || CurlOpenSSL.isNotified(easy) == false
         else { return }
         log.outcome = .broken
     }
 
-    /// The error of a request whose connection libcurl ended because of a violation; `nil` for any other end.
+    /// Whether the server violated HTTP/2 on the stream or on the connection of a request that failed.
+    var hasBrokenRules: Bool {
+        log.outcome == .broken || log.outcome == .malformed || connection.map(sockets.isBroken) == true
+    }
+
+    /// The error of a request that failed because the server violated HTTP/2; `nil` for any other end.
     func brokenRules(of transfer: CurlTransfer) -> ApiConnectorError? {
-        guard log.outcome == .broken else { return nil }
+        guard hasBrokenRules else { return nil }
+        // libcurl's text may contain the value of a field.
         return ApiConnectorError(
             .malformedResponse,
-            "the server violated HTTP/2, so the connection was closed",
+            log.outcome == .malformed
+                ? "the response violates HTTP/2" : "the server violated HTTP/2, so the connection was closed",
             request: transfer.request
         )
     }

@@ -84,7 +84,7 @@ extension CurlHandle {
         question.wasSent = wasSent
         question.isAnswered = head.isProvisional
         // libcurl also sends a request again if the server requires HTTP/1.1 after a part of the response.
-        question.isRepeatable = transfer.request.isRepeatable && !head.isComplete
+        question.isRepeatable = transfer.request.isRepeatable && !head.isComplete && !hasBrokenRules
         question.isProvenUnprocessed = question.wasSent && isUnprocessed
         return question
     }
@@ -114,7 +114,7 @@ extension CurlHandle {
 
     /// Whether the server has refused a stream in the TLS handshake because it has no HTTP/1.1 (RFC 7301, section 3.2).
     private func isRefusedForHTTP1(_ code: Int32, _ transfer: CurlTransfer) -> Bool {
-        code == 35 && offersOnlyHTTP1(transfer) && String(cString: errorText).contains("no application protocol")
+        code == 35 && offersOnlyHTTP1(transfer) && String(cString: errorText).contains(CurlLogTexts.noProtocol)
     }
 
     /// Records whether the connection of an ended transfer carries one request at a time.
@@ -196,7 +196,7 @@ extension CurlHandle {
     ///
     /// - Parameter code: libcurl's code, not 0.
     func prepareAgain(after code: Int32) -> Bool {
-        guard let transfer, !transfer.isOver, !head.isProvisional, log.outcome != .broken, !isAnsweredEarly(code)
+        guard let transfer, !transfer.isOver, !head.isProvisional, !hasBrokenRules, !isAnsweredEarly(code)
         else { return false }
         guard !head.isComplete || mayForgetResponse(of: transfer) else { return false }
         var failure = CurlSendState.Failure()
@@ -267,7 +267,8 @@ extension CurlHandle {
     /// Whether a code means that a connection was lost during the request, and not because of a missing client
     /// certificate.
     private func isLostConnection(_ code: Int32) -> Bool {
-        guard certificateWatch?.isAsking != true else { return false }
+        let kind = kind(of: code)
+        guard certificateWatch?.isAsking != true, kind != .malformedResponse else { return false }
         switch code {
         case 16: return true
         // Over HTTP/1, libcurl has already tried again if the connection was reused. If a server closes a new
@@ -275,9 +276,7 @@ extension CurlHandle {
         case 55: return log.stream != nil || !wasSent
         // Over HTTP/1, the body was truncated (18), or libcurl has already tried again (52 and 56).
         case 18, 52: return log.stream != nil
-        case 56:
-            return log.stream != nil
-                && TransferErrors.kind(of: code, words: String(cString: errorText)) == .connectionLost
+        case 56: return log.stream != nil && kind == .connectionLost
         // libcurl 7.88 loses a response that arrives before it has sent the body, and then reports no text.
         case 92: return log.stream != nil && errorText.pointee == 0
         default: return false

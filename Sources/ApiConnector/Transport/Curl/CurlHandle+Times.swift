@@ -59,7 +59,7 @@ extension CurlHandle {
 }
 
 extension CurlOpenSSL {
-    private static let getVersion: ccurl_ssl_get_version? = function("SSL_get_version", of: "ssl")
+    private static let getVersion: ccurl_ssl_get_version? = function("SSL_get_version")
 
     /// The TLS version of a transfer's connection, such as `1.3`; nil without OpenSSL.
     fileprivate static func protocolVersion(of easy: CurlEasy) -> String? {

@@ -137,8 +137,9 @@ final class CurlHandle {
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
         if code == 0 || isAnsweredEarly(code) {
-            // A known length has been compared with the bytes that arrived.
-            if let failure = brokenRules(of: transfer), announcedByteCount == nil { return failure }
+            // A known length has been compared with the bytes that arrived. Where the log names a violation, the code of
+            // a broken response is not 0.
+            if log.outcome == .broken, announcedByteCount == nil { return brokenRules(of: transfer) }
             recordVersion(of: transfer)
             deliverHead(of: transfer)
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
@@ -147,13 +148,25 @@ final class CurlHandle {
         if let failure = brokenRules(of: transfer) ?? refusedRepetition(of: transfer) { return failure }
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
+        if code == 100, words.hasPrefix(CurlLogTexts.tooManyFields) {
+            return ApiConnectorError(.malformedResponse, CurlHeadBuffer.tooManyFields, request: transfer.request)
+        }
+        if code == 56, closeWatch?.isNotified == false, CurlLogTexts.unexpectedEnds.contains(where: words.contains) {
+            return CurlCloseWatch.cut(transfer.request)
+        }
         let error = TransferErrors.error(
             code,
+            kind(of: code),
             words: words,
             general: String(cString: curl_easy_strerror(code)),
             request: transfer.request
         )
         return explain(error, code, words: words, hasHead: head.isComplete)
+    }
+
+    /// The kind of the error for a code of libcurl.
+    func kind(of code: Int32) -> ApiConnectorError.Kind {
+        CurlRuntime.texts.kind(of: code, words: String(cString: errorText), hasHead: head.isComplete)
     }
 
     /// The length of the body according to the head; nil if the head names none.
@@ -300,7 +313,7 @@ extension CurlHandle {
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure), !requiresHTTP1(transfer) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             if let byteCount = CurlRuntime.sharedBufferByteCount { easy.set(CCURLOPT_BUFFERSIZE, byteCount) }
-            isLogged = CurlRuntime.tellsRefusedStreams
+            isLogged = CurlRuntime.readsLog
             if isLogged { easy.set(CCURLOPT_VERBOSE, 1) }
         }
         if transfer.request.delivery == .streamed { prepareStream(of: transfer) }

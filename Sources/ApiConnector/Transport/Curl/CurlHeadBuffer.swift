@@ -17,6 +17,13 @@ struct CurlHeadBuffer {
     /// The maximum size of all heads and trailers of a response: 256 KiB.
     static let maximumByteCount = 256 * 1024
 
+    /// The maximum number of fields in all heads and trailers of a response: 5,000, as in libcurl from 8.14 on.
+    static let maximumFieldCount = 5000
+
+    /// Why a response with more fields is refused.
+    static let tooManyFields =
+        "the heads and trailers of the response have more than \(maximumFieldCount) fields, which is also libcurl's limit"
+
     /// The maximum number of heads of status 1xx: 100.
     ///
     /// A server that sends a 102 every 20 seconds (RFC 2518) reaches this limit after half an hour. Reading 256 KiB of
@@ -39,6 +46,8 @@ struct CurlHeadBuffer {
     private var interimCount = 0
     /// The bytes of all lines, of all heads and trailers.
     private var byteCount = 0
+    /// The number of lines of all heads and trailers that may be fields.
+    private var fieldCount = 0
     private var framing = CurlFraming()
 
     /// Whether the request may have been sent with `Expect: 100-continue`.
@@ -80,6 +89,10 @@ struct CurlHeadBuffer {
         guard byteCount <= Self.maximumByteCount else {
             let part = isComplete ? "the head of the response and its trailers are" : "the head of the response is"
             return .refused("\(part) longer than \(Self.maximumByteCount) bytes")
+        }
+        if isComplete || isInside, !Self.isBlank(line) {
+            fieldCount += 1
+            guard fieldCount <= Self.maximumFieldCount else { return .refused(Self.tooManyFields) }
         }
         guard !isComplete else { return .proceed }
         if !isInside {

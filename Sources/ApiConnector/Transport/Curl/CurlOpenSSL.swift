@@ -23,7 +23,7 @@ enum CurlOpenSSL {
         return numbers[0] == "1" ? "1.\(numbers[1].prefix { $0.isNumber })" : String(numbers[0])
     }
 
-    static let setInfoCallback: ccurl_ssl_set_info_callback? = function("SSL_set_info_callback", of: "ssl")
+    static let setInfoCallback: ccurl_ssl_set_info_callback? = function("SSL_set_info_callback")
 
     /// OpenSSL's connection of a transfer; nil if the transfer has none.
     static func connection(of easy: CurlEasy) -> UnsafeMutableRawPointer? {
@@ -42,20 +42,18 @@ enum CurlOpenSSL {
         return getShutdown(connection) & 2 != 0
     }
 
-    private static let getShutdown: (@convention(c) (UnsafeMutableRawPointer) -> Int32)? = function(
-        "SSL_get_shutdown",
-        of: "ssl"
-    )
+    private static let getShutdown: (@convention(c) (UnsafeMutableRawPointer) -> Int32)? = function("SSL_get_shutdown")
 
     /// Frees libcrypto's data for the calling thread; otherwise this happens later, when the thread ends.
-    static let endThread: (@convention(c) () -> Void)? = function("OPENSSL_thread_stop", of: "crypto")
+    static let endThread: (@convention(c) () -> Void)? = function("OPENSSL_thread_stop")
 
-    /// A function of the library that libcurl uses, by name; another OpenSSL may also be loaded.
-    static func function<Function>(_ name: String, of library: String) -> Function? {
-        guard let version, let handle = dlopen("lib\(library).so.\(version)", RTLD_LAZY | RTLD_NOLOAD) else {
-            return nil
-        }
-        return dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
+    /// A function of the OpenSSL that libcurl uses, by name.
+    ///
+    /// Another OpenSSL may also be loaded, and a package may have given libcurl's OpenSSL any file name. So the function
+    /// is looked up in libcurl and in the libraries that libcurl was linked with.
+    static func function<Function>(_ name: String) -> Function? {
+        guard version != nil, let libcurl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD) else { return nil }
+        return dlsym(libcurl, name).map { unsafeBitCast($0, to: Function.self) }
     }
 }
 

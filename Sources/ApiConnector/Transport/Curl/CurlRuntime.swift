@@ -9,9 +9,6 @@ import CCurl
 ///
 /// It is initialized and checked once.
 enum CurlRuntime {
-    /// The oldest supported version: 7.68.0.
-    static let oldestVersion: UInt32 = 0x07_44_00
-
     /// From 7.87.0 on, a handle can be removed during a name lookup without waiting for the resolver.
     static let hasQuickExit = versionNumber >= 0x07_57_00
 
@@ -25,11 +22,18 @@ enum CurlRuntime {
     /// From 7.80.0 on, libcurl calls a callback before each send.
     static let asksBeforeSending = versionNumber >= 0x07_50_00
 
-    /// Before 8.0, libcurl's log proves whether the server refused the stream of a repeated request.
-    static let tellsRefusedStreams = asksBeforeSending && versionNumber < 0x08_00_00
+    /// The texts of this version.
+    static let texts = CurlLogTexts(version: versionNumber)
 
-    /// In 7.88, libcurl's log contains every GOAWAY, so a connection that ends without one can be recognized.
-    static let tellsBrokenRules = (0x07_58_00..<0x07_59_00).contains(versionNumber)
+    /// Whether libcurl's log is read for facts about HTTP/2; the facts of a send need the callback before it.
+    static let readsLog: Bool = {
+        guard asksBeforeSending, texts.areKnown else { return false }
+        // This holds for the process, but libcurl writes a trace only for handles whose log is on.
+        if texts.needsTrace, let function = dlsym(nil, "curl_global_trace") {
+            _ = unsafeBitCast(function, to: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)("http/2")
+        }
+        return true
+    }()
 
     /// Before 8.6, libcurl reads nothing more for a transfer over HTTP/2 once the response has its announced length.
     static let stopsReadingAtLength = versionNumber < 0x08_06_00
@@ -68,9 +72,9 @@ enum CurlRuntime {
     private static let versionNumber = start == 0 ? curl_version_info(0)?.pointee.version_num ?? 0 : 0
 
     static func flaw(version: UInt32, versionName: String, hasTLS: Bool) -> String? {
-        if version < oldestVersion {
+        if version < CurlLogTexts.oldestVersion {
             return
-                "libcurl 7.68.0 or later is needed, but libcurl.so.4 is \(versionName); install a newer libcurl, or "
+                "libcurl 7.76.1 or later is needed, but libcurl.so.4 is \(versionName); install a newer libcurl, or "
                 + "use URLSessionProvider"
         }
         if !hasTLS {

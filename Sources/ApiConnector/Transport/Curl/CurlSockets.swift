@@ -25,6 +25,8 @@ final class CurlSockets {
         var lastStream: UInt32?
         /// Whether libcurl closes the connection after its last response, because a transfer has given it up.
         var isClosing = false
+        /// Whether the server violated HTTP/2, so that libcurl ends the connection.
+        var isBroken = false
     }
 
     /// A version that an origin requires over TLS.
@@ -77,6 +79,21 @@ final class CurlSockets {
     /// Whether a transfer has given up the connection.
     func isClosing(_ connection: CurlConnectionName) -> Bool {
         entries[connection]?.isClosing == true
+    }
+
+    /// Records that the server violated HTTP/2 on the connection.
+    func markBroken(_ connection: CurlConnectionName) {
+        entries[connection]?.isBroken = true
+    }
+
+    /// Makes libcurl read the end of the connection, so that its transfers end.
+    func endReading(_ connection: CurlConnectionName) {
+        if let entry = entry(of: connection) { shutdown(entry.descriptor, Int32(SHUT_RD)) }
+    }
+
+    /// Whether the server violated HTTP/2 on the connection.
+    func isBroken(_ connection: CurlConnectionName) -> Bool {
+        entries[connection]?.isBroken == true
     }
 
     /// Records that the origin of a URL requires a version.

@@ -21,6 +21,12 @@ struct CurlStreamLog {
         /// On a reused connection, the reason may also be REFUSED_STREAM: libcurl then logs this line, and not the line
         /// of ``refused``.
         case died
+        /// The server refused this stream with REFUSED_STREAM.
+        case refusedStream(UInt32)
+        /// The server violated HTTP/2 with a frame of this stream, or has reset it because of a violation.
+        case malformed(stream: UInt32)
+        /// The server violated HTTP/2, so that libcurl ends the connection.
+        case violation
         /// The connection is no longer usable, and no response arrived.
         case empty
         /// The server requires HTTP/1.1 for the request. libcurl sends it again over HTTP/1.1.
@@ -39,8 +45,10 @@ struct CurlStreamLog {
     enum Outcome {
         /// The server has not processed the request (RFC 9113, section 8.7).
         case unprocessed
-        /// The server violated HTTP/2, so libcurl ended the connection.
+        /// The server violated HTTP/2 on the connection, which libcurl has ended.
         case broken
+        /// The server violated HTTP/2 on the stream of the request.
+        case malformed
     }
 
     /// The stream of the request; `nil` over HTTP/1, and before the request is sent.
@@ -55,65 +63,99 @@ struct CurlStreamLog {
     var isFull = false
     var outcome: Outcome?
 
-    /// Parses a line; `nil` for a line that is not relevant.
-    static func line(_ text: UnsafeRawBufferPointer) -> Line? {
-        switch text.first {
-        case UInt8(ascii: "U"): number(after: "Using Stream ID: ", in: text).map { .stream($0) }
-        // The spelling is libcurl's.
-        case UInt8(ascii: "r"):
-            goAway(text)
-        case UInt8(ascii: "F"): heads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
-        case UInt8(ascii: "R"): text.starts(with: "REFUSED_STREAM, retrying".utf8) ? .refused : nil
+    /// Parses a line; `nil` for a line that is not relevant, and for every line of an unknown version.
+    ///
+    /// The first byte tells which texts to compare, because libcurl logs some ten other lines per request.
+    static func line(_ text: UnsafeRawBufferPointer, _ texts: CurlLogTexts) -> Line? {
+        guard texts.areKnown else { return nil }
+        return switch text.first {
+        case UInt8(ascii: "U"), UInt8(ascii: "["): streamLine(text, isHexadecimal: texts.writesStreamsInHexadecimal)
+        case UInt8(ascii: "r"): goAway(text)
+        case UInt8(ascii: "H"): endOfStream(text)
+        case UInt8(ascii: "n"):
+            number(after: CurlLogTexts.violation, in: text).flatMap { $0 == 0 ? nil : .violation }
+        case UInt8(ascii: "F"): CurlLogTexts.unsentHeads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
+        case UInt8(ascii: "R"): text.starts(with: CurlLogTexts.refusal.utf8) ? .refused : nil
         case UInt8(ascii: "C"):
             connectionLines.first { text.starts(with: $0.0.utf8) }?.1
-                ?? number(after: "Connection #", in: text).flatMap {
-                    text.starts(with: "Connection #\($0) to host ".utf8) ? .kept : nil
-                }
-        case UInt8(ascii: "s"):
-            number(after: "stream ", in: text).flatMap { text.starts(with: "stream \($0) closed".utf8) ? .closed : nil }
-        case UInt8(ascii: "D"): text.starts(with: "Downgrades to HTTP/1.1".utf8) ? .downgraded : nil
-        case UInt8(ascii: "E"): text.starts(with: emptyReply.utf8) ? .empty : nil
+                ?? number(in: CurlLogTexts.kept, of: text).map { _ in .kept }
+        case UInt8(ascii: "s"): number(in: CurlLogTexts.closedStream, of: text).map { _ in .closed }
+        case UInt8(ascii: "D"): text.starts(with: CurlLogTexts.downgrade.utf8) ? .downgraded : nil
+        case UInt8(ascii: "E"): text.starts(with: CurlLogTexts.emptyReply.utf8) ? .empty : nil
         default: nil
         }
     }
 
-    /// libcurl's text for a connection that ended without a response.
-    static let emptyReply = "Empty reply from server"
+    private static func streamLine(_ text: UnsafeRawBufferPointer, isHexadecimal: Bool) -> Line? {
+        for form in CurlLogTexts.streams {
+            if let stream = number(in: form, of: text, isHexadecimal: isHexadecimal) { return .stream(stream) }
+        }
+        if let stream = number(in: CurlLogTexts.tracedRefusal, of: text) { return .refusedStream(stream) }
+        if let error = number(after: CurlLogTexts.tracedViolation, in: text) { return error == 0 ? nil : .violation }
+        return number(in: CurlLogTexts.invalidFrame, of: text).map { .malformed(stream: $0) }
+    }
 
     private static func goAway(_ text: UnsafeRawBufferPointer) -> Line? {
-        let prefix: StaticString = "recveived GOAWAY, error="
-        guard let error = number(after: prefix, in: text),
-            let stream = number(after: prefix, upTo: "last_stream=", in: text)
-        else { return nil }
-        return .goAway(lastStream: stream, error: error)
+        for prefix in CurlLogTexts.goAways {
+            guard let error = number(after: prefix, in: text) else { continue }
+            guard let comma = text.firstIndex(of: UInt8(ascii: ",")),
+                let stream = number(after: ", last_stream=", in: UnsafeRawBufferPointer(rebasing: text[comma...]))
+            else { return nil }
+            return .goAway(lastStream: stream, error: error)
+        }
+        return nil
+    }
+
+    private static func endOfStream(_ text: UnsafeRawBufferPointer) -> Line? {
+        if let stream = number(in: CurlLogTexts.namedRefusal, of: text) { return .refusedStream(stream) }
+        if let stream = number(in: CurlLogTexts.ownReset, of: text) { return .malformed(stream: stream) }
+        for form in [CurlLogTexts.uncleanStream, CurlLogTexts.serverReset] {
+            guard let stream = number(in: form, of: text) else { continue }
+            let words = String(decoding: text, as: UTF8.self)
+            let isViolation =
+                words.contains(CurlLogTexts.protocolError) || words.contains(CurlLogTexts.violationCode)
+            return isViolation ? .malformed(stream: stream) : nil
+        }
+        return nil
     }
 
     /// The error code HTTP_1_1_REQUIRED (RFC 9113, section 7).
     static let http1Required: UInt32 = 13
 
     private static let connectionLines: [(String, Line)] = [
-        ("Connection died, retrying", .died), ("Connection cache is full", .full), ("Closing connection ", .closing),
+        (CurlLogTexts.repetition, .died), (CurlLogTexts.fullCache, .full), (CurlLogTexts.closing, .closing),
     ]
 
-    private static let heads = ["Failed sending HTTP ", "Failed sending POST ", "Failed sending PUT "]
-
+    /// The number between two texts; `nil` if the line has another form.
     private static func number(
-        after prefix: StaticString,
-        upTo name: String = "",
-        in text: UnsafeRawBufferPointer
+        in form: (start: StaticString, end: StaticString),
+        of text: UnsafeRawBufferPointer,
+        isHexadecimal: Bool = false
     ) -> UInt32? {
-        let prefix = UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
-        guard text.starts(with: prefix) else { return nil }
-        var rest = text.dropFirst(prefix.count)
-        if !name.isEmpty {
-            guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { return nil }
-            rest = rest[comma...].dropFirst(2)
-            guard rest.starts(with: name.utf8) else { return nil }
-            rest = rest.dropFirst(name.utf8.count)
-        }
-        let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard starts(text[...], with: form.start) else { return nil }
+        let rest = text.dropFirst(form.start.utf8CodeUnitCount)
+        let digits = rest.prefix { isDigit($0, isHexadecimal) }
+        guard starts(rest.dropFirst(digits.count), with: form.end) else { return nil }
+        return number(digits, isHexadecimal)
+    }
+
+    private static func number(after prefix: StaticString, in text: UnsafeRawBufferPointer) -> UInt32? {
+        guard starts(text[...], with: prefix) else { return nil }
+        return number(text.dropFirst(prefix.utf8CodeUnitCount).prefix { isDigit($0, false) }, false)
+    }
+
+    private static func number(_ digits: Slice<UnsafeRawBufferPointer>, _ isHexadecimal: Bool) -> UInt32? {
         guard 1...10 ~= digits.count else { return nil }
-        return UInt32(String(decoding: digits, as: UTF8.self))
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
+    }
+
+    private static func starts(_ text: Slice<UnsafeRawBufferPointer>, with prefix: StaticString) -> Bool {
+        text.starts(with: UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
+    }
+
+    private static func isDigit(_ byte: UInt8, _ isHexadecimal: Bool) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            || (isHexadecimal && UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte)
     }
 }
 

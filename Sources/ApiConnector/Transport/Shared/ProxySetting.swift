@@ -72,7 +72,8 @@ struct ProxySetting: Equatable {
         let host = place[..<(colon ?? place.endIndex)].filter { $0 != "[" && $0 != "]" }
         // libcurl's default port of a proxy.
         let port = colon.map { String(place[place.index(after: $0)...]) } ?? "1080"
-        return words.contains(" \(host) port \(port) ")
+        // Before libcurl 8.21, and from 8.21 on.
+        return words.contains(" \(host) port \(port) ") || words.contains(" over proxy \(host) ")
     }
 
     /// Whether a user and a password have no character that libcurl reads as the end of the host.

@@ -9,12 +9,12 @@ enum TransferErrors {
     /// - Parameter words: libcurl's error text.
     static func kind(of code: Int32, words: String) -> ApiConnectorError.Kind {
         // With TLS 1.3, a server rejects the client's certificate after the handshake, with an alert instead of data.
-        if code == 55 || code == 56, words.contains("alert") { return .secureConnectionFailed }
+        if code == 55 || code == 56, words.contains(CurlLogTexts.alert) { return .secureConnectionFailed }
         // The server violated HTTP/2, and will do so again.
-        if code == 92, words.contains("PROTOCOL_ERROR") { return .malformedResponse }
-        if code == 56, words.contains("nghttp2_session_mem_recv") { return .malformedResponse }
+        if code == 92, words.contains(CurlLogTexts.protocolError) { return .malformedResponse }
+        if code == 56, CurlLogTexts.refusedInput.contains(where: words.contains) { return .malformedResponse }
         // Code 56 also means a reset.
-        if words.contains("chunked-encoding") { return .malformedResponse }
+        if CurlLogTexts.invalidChunks.contains(where: words.contains) { return .malformedResponse }
         return kinds[code] ?? .other
     }
 
@@ -33,6 +33,8 @@ enum TransferErrors {
         if words == "Stream error in the HTTP/2 framing layer" {
             return words + "; a response before the body was sent also causes this"
         }
+        // The value of an invalid field may be a secret.
+        if let value = words.range(of: CurlLogTexts.fieldValue) { return String(words[..<value.lowerBound]) }
         guard words == "Out of memory" else { return words }
         return "Out of memory; a header field of over 100 KiB also causes this"
     }
@@ -40,17 +42,19 @@ enum TransferErrors {
     /// The error for a code.
     ///
     /// - Parameters:
+    ///   - kind: The error's kind; that of the table by default.
     ///   - words: libcurl's text about this transfer; empty for none.
     ///   - general: libcurl's text about the code.
     static func error(
         _ code: Int32,
+        _ kind: ApiConnectorError.Kind? = nil,
         words: String,
         general: String,
         request: ApiRequest
     ) -> ApiConnectorError {
         let text = explained(words.isEmpty ? general : words)
         return ApiConnectorError(
-            kind(of: code, words: words),
+            kind ?? self.kind(of: code, words: words),
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )
@@ -115,6 +119,8 @@ enum TransferErrors {
         59: .secureConnectionFailed,
         // The server's certificate is not trusted, has expired, or belongs to another host.
         60: .secureConnectionFailed,
+        // From 8.14 on: a transfer coding that was not requested.
+        61: .malformedResponse,
         64: .secureConnectionFailed,
         // The connection broke after a part of the body was sent, and the body cannot be read again.
         65: .notReplayable,

@@ -136,7 +136,7 @@ struct CurlProviderTests {
             try await CurlProvider().response(for: request)
         }
         #expect(error?.kind == .cannotConnect)
-        #expect(error?.detail.contains("libcurl says: Failed to connect to 127.0.0.1 port") == true)
+        #expect(error?.detail.contains("libcurl says: Failed to connect to 127.0.0.1") == true)
         #expect(error?.request?.url.hasSuffix("/a?token=REDACTED") == true)
     }
 }

@@ -10,11 +10,11 @@ import Testing
 struct CurlRuntimeTests {
     @Test func refusesALibcurlThatIsTooOld() {
         #expect(
-            CurlRuntime.flaw(version: 0x07_43_00, versionName: "7.67.0", hasTLS: true)
-                == "libcurl 7.68.0 or later is needed, but libcurl.so.4 is 7.67.0; install a newer libcurl, or use "
+            CurlRuntime.flaw(version: 0x07_4C_00, versionName: "7.76.0", hasTLS: true)
+                == "libcurl 7.76.1 or later is needed, but libcurl.so.4 is 7.76.0; install a newer libcurl, or use "
                 + "URLSessionProvider"
         )
-        #expect(CurlRuntime.flaw(version: 0x07_44_00, versionName: "7.68.0", hasTLS: true) == nil)
+        #expect(CurlRuntime.flaw(version: 0x07_4C_01, versionName: "7.76.1", hasTLS: true) == nil)
     }
 
     @Test func refusesALibcurlWithoutTLS() {

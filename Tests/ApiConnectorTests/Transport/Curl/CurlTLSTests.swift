@@ -52,7 +52,7 @@ struct CurlTLSTests {
 
     @Test func refusesAnotherHostsCertificate() async throws {
         let server = try TLSServer(certificates, "other")
-        await expectRefusal("no alternative certificate subject name matches target host name", by: server) {
+        await expectRefusal("no alternative certificate subject name matches target ", by: server) {
             $0.certificateAuthorityFile = certificates.authority
         }
     }

@@ -86,8 +86,8 @@ struct CurlUploadTests {
                 } else {
                     let length = status == 204 ? "" : "Content-Length: 0\r\n"
                     try connection.send("HTTP/1.1 \(status) Early\r\n\(length)\r\n")
-                    _ = try connection.readBody(of: request)
-                    isMixed.open()
+                    // libcurl 8.7 and later sends the body when the wait for `100 Continue` ends.
+                    if try connection.readBody(of: request) != Data(count: 10) { isMixed.open() }
                     return
                 }
             }
@@ -171,8 +171,8 @@ struct CurlUploadTests {
                     try connection.send(.text("\(body.count)"), answering: request)
                 } else {
                     try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
-                    _ = try connection.readBody(of: request)
-                    isMixed.open()
+                    // libcurl 8.7 and later sends the body when the wait for `100 Continue` ends.
+                    if try connection.readBody(of: request) != Data(count: 10) { isMixed.open() }
                     return
                 }
             }

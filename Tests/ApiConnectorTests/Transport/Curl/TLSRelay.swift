@@ -97,7 +97,7 @@ private final class Settings: @unchecked Sendable {
     }
 
     private static func function<Function>(_ name: String) throws -> Function {
-        guard let function: Function = CurlOpenSSL.function(name, of: "ssl") else {
+        guard let function: Function = CurlOpenSSL.function(name) else {
             throw LoopbackError.system(call: name, code: ENOSYS)
         }
         return function

@@ -16,7 +16,7 @@ struct TransferErrorsTests {
         (52, "connectionLost"),
         (53, "secureConnectionFailed"), (54, "secureConnectionFailed"), (55, "connectionLost"), (56, "connectionLost"),
         (58, "secureConnectionFailed"), (59, "secureConnectionFailed"), (60, "secureConnectionFailed"),
-        (64, "secureConnectionFailed"), (65, "notReplayable"),
+        (61, "malformedResponse"), (64, "secureConnectionFailed"), (65, "notReplayable"),
         (66, "secureConnectionFailed"), (67, "credentialsUnavailable"), (77, "secureConnectionFailed"),
         (80, "connectionLost"), (82, "secureConnectionFailed"), (83, "secureConnectionFailed"), (89, "cannotConnect"),
         (90, "secureConnectionFailed"), (91, "secureConnectionFailed"), (92, "connectionLost"), (93, "other"),
@@ -39,9 +39,19 @@ struct TransferErrorsTests {
         #expect(TransferErrors.kind(of: 56, words: words) == .secureConnectionFailed)
     }
 
-    @Test func mapsBadChunksToMalformedResponse() {
-        let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
+    @Test(arguments: [
+        "Illegal or missing hexadecimal sequence in chunked-encoding", "chunk hex-length longer than 16",
+        "chunk hex-length char not a hex digit: 0x7a", "invalid chunk size: '99999999999999999'",
+        "nghttp2_session_mem_recv() returned -904:Flooding was detected",
+        "nghttp2 recv error -904: Flooding was detected",
+    ])
+    func mapsBadFramingToMalformedResponse(_ words: String) {
         #expect(TransferErrors.kind(of: 56, words: words) == .malformedResponse)
+    }
+
+    @Test func keepsNoValueOfAnInvalidField() {
+        let start = "Invalid HTTP header field was received: frame type: 1, stream: 1, name: [Set-Cookie]"
+        #expect(TransferErrors.explained(start + ", value: [id=secret]") == start)
     }
 
     @Test func mapsHTTP2ProtocolErrorsToMalformedResponse() {
