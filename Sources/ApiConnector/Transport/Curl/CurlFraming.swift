@@ -40,17 +40,8 @@ struct CurlFraming {
     /// - Returns: Why the response is refused; nil if the line is valid.
     mutating func take(_ line: UnsafeRawBufferPointer) -> String? {
         let text = Self.withoutLineEnd(line)
-        guard !Self.hasControlCharacter(text) else {
-            return "the field line \(Self.quoted(text)) of the response holds a control character"
-        }
-        if let first = text.first, Self.isBlank(first) {
-            // RFC 9112, section 5.2: a folded line continues the value before it.
-            return last == .other
-                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where it is not allowed"
-        }
-        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-            text[..<colon].allSatisfy(ByteSet.token.contains)
-        else { return "the response has the line \(Self.quoted(text)), which is not a header field" }
+        if let flaw = checkForm(of: text) { return flaw }
+        if let first = text.first, Self.isBlank(first) { return nil }
         last = .other
         if let value = Self.value(of: "content-length:", in: line) {
             last = .framing
@@ -65,6 +56,33 @@ struct CurlFraming {
             return take(transferCodings: value)
         }
         return nil
+    }
+
+    /// Checks a line for control characters, folds and the name of a field.
+    private func checkForm(of text: Slice<UnsafeRawBufferPointer>) -> String? {
+        guard !Self.hasControlCharacter(text) else {
+            return "the field line \(Self.quoted(text)) of the response holds a control character"
+        }
+        if let first = text.first, Self.isBlank(first) {
+            // RFC 9112, section 5.2: a folded line continues the value before it.
+            return last == .other
+                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where it is not allowed"
+        }
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            text[..<colon].allSatisfy(ByteSet.token.contains)
+        else { return "the response has the line \(Self.quoted(text)), which is not a header field" }
+        return nil
+    }
+
+    /// Checks a trailer line with its line break; libcurl before 7.88 accepts any line.
+    ///
+    /// - Returns: Why the response is refused; nil if the line is valid.
+    static func flaw(inTrailer line: UnsafeRawBufferPointer) -> String? {
+        var framing = CurlFraming()
+        framing.last = .other
+        let text = withoutLineEnd(line)
+        guard !text.isEmpty else { return nil }
+        return framing.checkForm(of: text)
     }
 
     /// RFC 9112, section 6.3: repeated equal lengths, in several fields or in a list, are one length.

@@ -94,7 +94,7 @@ struct CurlHeadBuffer {
             fieldCount += 1
             guard fieldCount <= Self.maximumFieldCount else { return .refused(Self.tooManyFields) }
         }
-        guard !isComplete else { return .proceed }
+        guard !isComplete else { return CurlFraming.flaw(inTrailer: line).map { .refused($0) } ?? .proceed }
         if !isInside {
             // libcurl reads "http/1.1 500 No" as a 200.
             guard let status = Self.status(of: line), !isHTTP1 || line.starts(with: "HTTP/1.".utf8) else {

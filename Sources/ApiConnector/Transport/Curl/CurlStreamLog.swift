@@ -98,9 +98,10 @@ struct CurlStreamLog {
     private static func goAway(_ text: UnsafeRawBufferPointer) -> Line? {
         for prefix in CurlLogTexts.goAways {
             guard let error = number(after: prefix, in: text) else { continue }
-            guard let comma = text.firstIndex(of: UInt8(ascii: ",")),
-                let stream = number(after: ", last_stream=", in: UnsafeRawBufferPointer(rebasing: text[comma...]))
-            else { return nil }
+            let rest = UnsafeRawBufferPointer(
+                rebasing: text.dropFirst(prefix.utf8CodeUnitCount).drop { isDigit($0, false) }
+            )
+            guard let stream = number(after: ", last_stream=", in: rest) else { return nil }
             return .goAway(lastStream: stream, error: error)
         }
         return nil

@@ -9,6 +9,8 @@ import Testing
 
 /// A server that closes an HTTP/2 stream or connection in place of a response.
 struct CurlClosedStreamTests {
+    /// The stream that a server closes: on a new connection, and on a reused one.
+    private static let streams: [UInt32] = Libcurl.asks ? [1, 3] : [1]
     private let provider: CurlProvider
     /// Each request that a server has read, as connection and stream.
     private let seen = SeenStreams()
@@ -78,7 +80,7 @@ struct CurlClosedStreamTests {
     }
 
     /// RFC 9113, section 8.7: the server has not processed it.
-    @Test(arguments: [.get, .put, .post] as [HTTPMethod], [1, 3] as [UInt32])
+    @Test(arguments: [.get, .put, .post] as [HTTPMethod], streams)
     func aRefusedStreamIsRetried(_ method: HTTPMethod, _ refused: UInt32) async throws {
         let server = try server(refusing: refused)
         if refused == 3 { #expect(try await status(.get, server) == 200) }
@@ -86,7 +88,7 @@ struct CurlClosedStreamTests {
         #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
     }
 
-    @Test(arguments: [1, 3] as [UInt32])
+    @Test(arguments: streams)
     func aRefusedUploadIsRetried(_ refused: UInt32) async throws {
         let server = try server(refusing: refused)
         if refused == 3 { #expect(try await status(.get, server) == 200) }
@@ -94,18 +96,19 @@ struct CurlClosedStreamTests {
         #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
     }
 
-    @Test(arguments: [1, 3] as [UInt32])
+    @Test(arguments: streams)
     func aRefusedUploadThatCannotBeReadAgainSaysSo(_ refused: UInt32) async throws {
         let server = try server(refusing: refused)
         if refused == 3 { #expect(try await status(.get, server) == 200) }
         let error = await #expect(throws: ApiConnectorError.self) {
             try await status(.post, server, body: Self.stream(isReplayable: false))
         }
-        #expect(error?.kind == .notReplayable, "\(error?.detail ?? "")")
+        // Without a question, libcurl reports the end of the request itself.
+        #expect(error?.kind == (Libcurl.asks ? .notReplayable : .connectionLost), "\(error?.detail ?? "")")
         #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1"] : ["0.1", "0.3"]))
     }
 
-    /// A server that refuses all requests gets each one twice.
+    /// A server that refuses all requests gets each one twice; libcurl by itself sends it six times.
     @Test(arguments: [.get, .post] as [HTTPMethod])
     func aRequestThatIsAlwaysRefusedEnds(_ method: HTTPMethod) async throws {
         let server = try LoopbackServer { [seen] connection in
@@ -117,10 +120,10 @@ struct CurlClosedStreamTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await status(method, server) }
         #expect(error?.kind == .connectionLost, "\(error?.detail ?? "")")
         #expect(error?.bytesSent == .all)
-        #expect(seen.all.withLock { $0 }.count == (method == .get ? 3 : 2))
+        #expect(seen.all.withLock { $0 }.count == (Libcurl.asks ? method == .get ? 3 : 2 : 6))
     }
 
-    @Test(arguments: [1, 3] as [UInt32]) func aPostWhoseStreamFailedIsSentOnce(_ closed: UInt32) async throws {
+    @Test(arguments: streams) func aPostWhoseStreamFailedIsSentOnce(_ closed: UInt32) async throws {
         let server = try server(closing: closed) { connection, stream in
             try connection.send(.reset(stream, code: HTTP2Frame.internalError))
         }
@@ -129,7 +132,7 @@ struct CurlClosedStreamTests {
         #expect(seen.all.withLock { $0 } == (closed == 1 ? ["0.1"] : ["0.1", "0.3"]))
     }
 
-    @Test(arguments: [1, 3] as [UInt32]) func aPostWhoseConnectionEndedIsSentOnce(_ closed: UInt32) async throws {
+    @Test(arguments: streams) func aPostWhoseConnectionEndedIsSentOnce(_ closed: UInt32) async throws {
         let server = try server(closing: closed) { connection, _ in connection.close() }
         if closed == 3 { #expect(try await status(.get, server) == 200) }
         await expectLoss(of: .post, to: server)
@@ -137,7 +140,7 @@ struct CurlClosedStreamTests {
     }
 
     /// RFC 9113, section 6.8: the server names an earlier stream as the last that it processes.
-    @Test(arguments: [.get, .post] as [HTTPMethod], [1, 3] as [UInt32])
+    @Test(arguments: (Libcurl.asks ? [.get, .post] : [.get]) as [HTTPMethod], streams)
     func aRequestAfterTheLastStreamIsRetried(_ method: HTTPMethod, _ closed: UInt32) async throws {
         let server = try server(processingUpTo: closed)
         if closed == 3 { #expect(try await status(.get, server) == 200) }
@@ -146,7 +149,9 @@ struct CurlClosedStreamTests {
     }
 
     /// One transfer reads the GOAWAY for both.
-    @Test func twoPostsAfterTheLastStreamAreRetried() async throws {
+    @Test(.enabled(if: Libcurl.asks, "libcurl sends both again")) func twoPostsAfterTheLastStreamAreRetried()
+        async throws
+    {
         let server = try LoopbackServer { [seen] connection in
             try connection.serveHTTP2 { stream in
                 seen.all.withLock { $0.append(connection.index == 0 ? "0.\(stream)" : "again") }
@@ -165,7 +170,7 @@ struct CurlClosedStreamTests {
     }
 
     /// The caller has nothing of a collected response that broke off.
-    @Test(arguments: [.get, .post] as [HTTPMethod])
+    @Test(.enabled(if: Libcurl.asks, "the log is not read"), arguments: [.get, .post] as [HTTPMethod])
     func aTruncatedResponseIsRetriedIfThatIsSafe(_ method: HTTPMethod) async throws {
         let server = try server(closing: 1) { connection, stream in
             try connection.send(HTTP2Frame(type: 1, flags: 4, stream: stream, payload: [0x88]))
@@ -181,7 +186,7 @@ struct CurlClosedStreamTests {
     }
 
     /// Each connection answers three requests and says farewell with the third, as nginx does at `keepalive_requests`.
-    @Test func callsSurviveConnectionsOfAFewRequests() async throws {
+    @Test(.enabled(if: Libcurl.asks, "the log is not read")) func callsSurviveConnectionsOfAFewRequests() async throws {
         let server = try LoopbackServer { connection in
             try connection.serveHTTP2 { stream in
                 guard stream <= 5 else { return }

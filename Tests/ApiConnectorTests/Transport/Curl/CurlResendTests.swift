@@ -31,6 +31,12 @@ struct CurlResendTests {
     func sendsANonIdempotentRequestOnce(_ method: HTTPMethod) async throws {
         let server = try closingServer()
         _ = try await provider.response(for: request(.get, to: server))
+        guard Libcurl.asks else {
+            let response = try await provider.response(for: request(method, to: server, body: .text("once")))
+            #expect(response.status == 200)
+            #expect(server.requests.map(\.connection) == [0, 1])
+            return
+        }
         let error = await #expect(throws: ApiConnectorError.self) {
             try await provider.response(for: request(method, to: server, body: .text("once")))
         }
@@ -72,7 +78,7 @@ struct CurlResendTests {
         _ = try await provider.response(for: request(.get, to: server))
         var upload = request(method, to: server, body: .data(data))
         upload.headers["Expect"] = ""
-        if method == .put {
+        if method == .put || !Libcurl.asks {
             #expect(try await provider.response(for: upload).status == 200)
         } else {
             let error = await #expect(throws: ApiConnectorError.self) { try await provider.response(for: upload) }

@@ -1,0 +1,19 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+@testable import ApiConnector
+
+/// Facts about the tested libcurl on which expectations depend.
+enum Libcurl {
+    /// The version, such as `0x07_58_01` for 7.88.1.
+    static let version = CurlRuntime.texts.version
+
+    /// Whether libcurl asks before it sends a request: from 7.80 on.
+    ///
+    /// Earlier versions repeat a request by themselves if it was sent on a reused connection. So a request that must not
+    /// be sent twice takes a new connection there, and the log about HTTP/2 is not read.
+    static let asks = CurlRuntime.asksBeforeSending
+}
+#endif
