@@ -89,7 +89,7 @@ extension CurlHandle {
         switch CurlRuntime.texts.refusal {
         case .failedRead: progress.isNone(in: turns.callNumber)
         // Sending also fails without a text, if the server has closed the stream.
-        case .failedReadOfOpenConnection: !log.isClosed && isBodySent && isConnectionOpen
+        case .failedReadOfOpenConnection: !log.isClosed && isConnectionOpen
         case .named, .unknown: false
         }
     }

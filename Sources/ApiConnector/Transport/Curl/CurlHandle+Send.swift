@@ -38,6 +38,7 @@ extension CurlHandle {
         question.isReused = openedSockets.isEmpty
         if question.isReused {
             question.hasUnsolicitedInput = sockets.hasUnsolicitedInput(connection)
+            question.hasOtherVersion = usesHTTP1 && sockets.isSequential(connection) == false
             question.isUnusableWhenReused = mustSwitchRoutes
         } else {
             sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
@@ -50,6 +51,11 @@ extension CurlHandle {
         question.requiresHTTP1 = !usesHTTP1 && !log.isDowngraded && requiresHTTP1(transfer)
         sendCount += 1
         guard send.ask(question) == .send else { return false }
+        // Some versions, such as 8.12, also send a body again that they could not rewind: the rest of it, or nothing.
+        if question.wasSent, !question.isAnswered, transfer.upload?.rewind() == false {
+            isBodyUsedUp = true
+            return false
+        }
         self.connection = connection
         isConnectionNew = !question.isReused
         transfer.note { $0.beginSending(hasBody: transfer.upload != nil, at: MonotonicTime.nanoseconds) }
@@ -167,8 +173,10 @@ extension CurlHandle {
         log = CurlStreamLog()
         hasSentBefore = false
         isBodyUsedUp = false
-        let isFresh = !CurlRuntime.asksBeforeSending && !transfer.request.isRepeatable
-        take(isFresh ? .fresh : send.route)
+        // Without the question, libcurl by itself repeats a request on a reused connection, and one that the server
+        // refused with HTTP_1_1_REQUIRED.
+        let mustNotRepeat = !CurlRuntime.asksBeforeSending && !transfer.request.isRepeatable
+        take(mustNotRepeat ? configuration.httpVersion == .http2PriorKnowledge ? .fresh : .http1 : send.route)
         if requiresHTTP1(transfer) { useHTTP1() }
     }
 

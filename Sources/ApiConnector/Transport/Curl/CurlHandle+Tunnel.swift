@@ -8,6 +8,9 @@ extension CurlHandle {
     /// The maximum size of a proxy's response to CONNECT, in bytes: 64 KiB.
     static let maximumTunnelByteCount = 64 * 1024
 
+    /// libcurl's own limit, from 8.14 on.
+    static let tooManyTunnelFields = "the proxy's response to CONNECT has more than 5000 fields, libcurl's limit"
+
     /// Whether libcurl may continue to prepare the connection, before the request is sent.
     ///
     /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call, and reports

@@ -113,6 +113,8 @@ struct CurlLogTexts {
     static let refusedInput = ["nghttp2_session_mem_recv", "nghttp2 recv error"]
     /// The framing of a chunk is invalid: all versions, from 8.6 on, and from 8.20 on.
     static let invalidChunks = ["in chunked-encoding", "chunk hex-length", "invalid chunk size"]
+    /// The client's certificate or key cannot be used: all versions.
+    static let ownCertificate = ["private key", "client certificate"]
     /// The response has more fields than libcurl's limit of 5,000: from 8.14 on.
     static let tooManyFields = "Too many response headers"
     /// The value of a field follows, which may be a secret: from 8.1 on.

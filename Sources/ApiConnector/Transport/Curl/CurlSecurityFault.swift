@@ -38,6 +38,8 @@ struct CurlSecurityFault {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {
         case 58: return ownCertificateAdvice
+        // From 8.16 on, libcurl reports some of these faults as a bad argument.
+        case 43 where CurlLogTexts.ownCertificate.contains(where: words.contains): return ownCertificateAdvice
         case 60 where TransferErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return

@@ -35,6 +35,8 @@ struct CurlSendState {
         var requiresHTTP1 = false
         /// Whether bytes arrived on the connection while it was idle.
         var hasUnsolicitedInput = false
+        /// Whether the connection uses HTTP/2, and the server requires HTTP/1.1; libcurl 8.12 does not compare them.
+        var hasOtherVersion = false
         /// Whether the server has closed the connection, for a connection that may use HTTP/2.
         var hasEnded = false
         /// Whether this libcurl cannot reuse the connection in the way that the transfer requests.
@@ -107,7 +109,7 @@ struct CurlSendState {
             return .again(.fresh)
         }
         guard question.isReused else { return .send }
-        if question.hasUnsolicitedInput { return .again(.fresh) }
+        if question.hasUnsolicitedInput || question.hasOtherVersion { return .again(.fresh) }
         return question.isUnusableWhenReused && route == .any ? .again(.open) : .send
     }
 

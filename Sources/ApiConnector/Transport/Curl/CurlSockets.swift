@@ -59,6 +59,11 @@ final class CurlSockets {
         entries[connection]?.isSequential = true
     }
 
+    /// Whether a connection is known to use HTTP/1.x; `nil` for an unknown connection.
+    func isSequential(_ connection: CurlConnectionName) -> Bool? {
+        entry(of: connection)?.isSequential
+    }
+
     /// Records that the server processes no streams after this one.
     ///
     /// A later GOAWAY may name an earlier stream, but never a later one (RFC 9113, section 6.8).

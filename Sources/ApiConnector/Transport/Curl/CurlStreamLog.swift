@@ -73,7 +73,8 @@ struct CurlStreamLog {
         case UInt8(ascii: "r"): goAway(text)
         case UInt8(ascii: "H"): endOfStream(text)
         case UInt8(ascii: "n"):
-            number(after: CurlLogTexts.violation, in: text).flatMap { $0 == 0 ? nil : .violation }
+            CurlLogTexts.refusedInput.contains { text.starts(with: $0.utf8) }
+                ? .violation : number(after: CurlLogTexts.violation, in: text).flatMap { $0 == 0 ? nil : .violation }
         case UInt8(ascii: "F"): CurlLogTexts.unsentHeads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
         case UInt8(ascii: "R"): text.starts(with: CurlLogTexts.refusal.utf8) ? .refused : nil
         case UInt8(ascii: "C"):

@@ -10,9 +10,15 @@ enum TransferErrors {
     static func kind(of code: Int32, words: String) -> ApiConnectorError.Kind {
         // With TLS 1.3, a server rejects the client's certificate after the handshake, with an alert instead of data.
         if code == 55 || code == 56, words.contains(CurlLogTexts.alert) { return .secureConnectionFailed }
+        // From 8.16 on, this may be the configured certificate or key.
+        if code == 43, CurlLogTexts.ownCertificate.contains(where: words.contains) {
+            return .secureConnectionFailed
+        }
         // The server violated HTTP/2, and will do so again.
         if code == 92, words.contains(CurlLogTexts.protocolError) { return .malformedResponse }
-        if code == 56, CurlLogTexts.refusedInput.contains(where: words.contains) { return .malformedResponse }
+        if code == 16 || code == 56, CurlLogTexts.refusedInput.contains(where: words.contains) {
+            return .malformedResponse
+        }
         // Code 56 also means a reset.
         if CurlLogTexts.invalidChunks.contains(where: words.contains) { return .malformedResponse }
         return kinds[code] ?? .other

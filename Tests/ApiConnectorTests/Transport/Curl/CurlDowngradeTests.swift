@@ -60,6 +60,12 @@ struct CurlDowngradeTests {
         return String(decoding: try await provider.response(for: request).body.collect(upTo: 100), as: UTF8.self)
     }
 
+    /// From 8.1 on, libcurl may open a second connection over HTTP/2 before it asks whether to send the request.
+    private static func withoutIdleConnections(_ protocols: [String]) -> [String] {
+        guard Libcurl.version >= 0x08_01_00, protocols.count(where: { $0 == "h2" }) == 2 else { return protocols }
+        return Array(Set(protocols)).sorted()
+    }
+
     @Test(arguments: Refusal.allCases, [.get, .put] as [HTTPMethod])
     func anIdempotentRequestGoesOnOverHTTP1(_ refusal: Refusal, _ method: HTTPMethod) async throws {
         let http2 = try http2(refusal)
@@ -75,14 +81,14 @@ struct CurlDowngradeTests {
         for _ in 0..<3 { #expect(try await body(provider, .post, relay) == "1") }
         // The connection of a request that must not be sent again is not used.
         let protocols = refusal == .afterTheHead ? Array(relay.protocols.prefix(2)) : relay.protocols
-        #expect(protocols == ["h2", "http/1.1"])
+        #expect(Self.withoutIdleConnections(protocols) == ["h2", "http/1.1"])
     }
 
     @Test func aPostThatWasNotProcessedGoesOnOverHTTP1() async throws {
         let http2 = try http2(.unprocessed)
         let relay = try TLSRelay(certificates, [("h2", http2.port), ("http/1.1", http1.port)])
         #expect(try await body(provider(), .post, relay) == "1")
-        #expect(relay.protocols == ["h2", "http/1.1"])
+        #expect(Self.withoutIdleConnections(relay.protocols) == ["h2", "http/1.1"])
         #expect(http1.requests.count == 1)
     }
 

@@ -64,10 +64,25 @@ struct CurlHeadTests {
         #expect(head.headers.map(\.name.rawValue) == ["A"])
     }
 
-    @Test func ignoresTrailersEvenThoseThatLookLikeAHead() {
-        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "", "X-Trailer: 1", "HTTP/1.1 500 No", "B: 2", ""])
+    @Test func ignoresTrailers() {
+        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "", "X-Trailer: 1", " folded", "B: 2", ""])
         #expect(steps.filter { $0 != .proceed } == [.complete(isProvisional: false)])
         #expect(String(decoding: buffer.bytes, as: UTF8.self) == "HTTP/1.1 200 OK\r\nA: 1\r\n")
+    }
+
+    /// libcurl before 7.88 accepts them.
+    @Test(arguments: ["HTTP/1.1 500 No", "X", "X: \0", ": x"]) func refusesTrailersThatAreNoFields(_ trailer: String) {
+        let steps = deliver(["HTTP/1.1 200 OK", "A: 1", "", trailer, ""]).0.filter { $0 != .proceed }
+        #expect(steps.count == 2)
+        guard case .refused = steps.last else { return #expect(Bool(false), "\(steps)") }
+    }
+
+    @Test func refusesMoreFieldsThanLibcurlAccepts() {
+        let fields = Array(repeating: "A: 1", count: CurlHeadBuffer.maximumFieldCount)
+        #expect(deliver(["HTTP/1.1 200 OK"] + fields + [""]).0.last == .complete(isProvisional: false))
+        #expect(deliver(["HTTP/1.1 200 OK"] + fields + ["A: 1"]).0.last == .refused(CurlHeadBuffer.tooManyFields))
+        // Trailers count, too.
+        #expect(deliver(["HTTP/1.1 200 OK"] + fields + ["", "A: 1"]).0.last == .refused(CurlHeadBuffer.tooManyFields))
     }
 
     @Test func waitsForTheResponseAfterARefusedExpectation() throws {

@@ -8,6 +8,14 @@ import Testing
 
 /// Whether a request may be sent, and sent again.
 struct CurlSendStateTests {
+    @Test func aRequestThatRequiresHTTP1LeavesAConnectionOverHTTP2() {
+        var state = CurlSendState(route: .any)
+        var question = CurlSendState.Question()
+        question.isReused = true
+        question.hasOtherVersion = true
+        #expect(state.ask(question) == .again(.fresh))
+    }
+
     private let state = Sender()
 
     private func question(_ change: (inout CurlSendState.Question) -> Void) -> CurlSendState.Question {

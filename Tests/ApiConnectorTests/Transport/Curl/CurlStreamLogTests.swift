@@ -40,6 +40,7 @@ struct CurlStreamLogTests {
             0x08_05_00, "[HTTP/2] [0] -> FRAME[GOAWAY, error=1, reason='DATA: stream not opened', last_stream=0]",
             .violation
         ),
+        (0x08_0D_00, "nghttp2 recv error -902: The user callback function failed", .violation),
         (0x08_0D_00, "nghttp2 shuts down connection with error 1: PROTOCOL_ERROR", .violation),
         (
             0x08_0D_00, "[HTTP2] [5] received invalid frame: FRAME[DATA, len=5, eos=1], error -505: Protocol error",

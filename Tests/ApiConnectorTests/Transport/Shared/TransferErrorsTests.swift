@@ -49,6 +49,10 @@ struct TransferErrorsTests {
         #expect(TransferErrors.kind(of: 56, words: words) == .malformedResponse)
     }
 
+    @Test func mapsAFaultyKeyInABadArgumentToTheSecureConnection() {
+        #expect(TransferErrors.kind(of: 43, words: "unable to set private key file: 'a'") == .secureConnectionFailed)
+    }
+
     @Test func keepsNoValueOfAnInvalidField() {
         let start = "Invalid HTTP header field was received: frame type: 1, stream: 1, name: [Set-Cookie]"
         #expect(TransferErrors.explained(start + ", value: [id=secret]") == start)
