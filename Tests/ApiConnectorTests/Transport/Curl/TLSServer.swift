@@ -17,10 +17,12 @@ final class TLSCertificates: Sendable {
             "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=Test-CA "
                 + "-keyout ca.key -out ca.pem"
         )
-        try issue("server", for: "IP:127.0.0.1", days: 2)
-        try issue("expired", for: "IP:127.0.0.1", days: -1)
-        try issue("other", for: "DNS:other.test", days: 2)
-        try issue("client", for: "DNS:client.test", days: 2)
+        try Data(Self.authorityConfiguration.utf8).write(to: folder.appending(path: "ca.cnf"))
+        try Data().write(to: folder.appending(path: "issued"))
+        try issue("server", for: "IP:127.0.0.1")
+        try issue("expired", for: "IP:127.0.0.1", dates: "-startdate 20200101000000Z -enddate 20200102000000Z")
+        try issue("other", for: "DNS:other.test")
+        try issue("client", for: "DNS:client.test")
     }
 
     deinit {
@@ -54,17 +56,33 @@ final class TLSCertificates: Sendable {
         return try Data(contentsOf: folder.appending(path: "\(name).sha256")).base64EncodedString()
     }
 
-    private func issue(_ name: String, for subject: String, days: Int) throws {
+    /// Issues a certificate with `openssl ca`, because `openssl x509` cannot set dates before 3.4, and refuses negative
+    /// days since then.
+    private func issue(_ name: String, for subject: String, dates: String = "-days 2") throws {
         try Data("subjectAltName=\(subject)".utf8).write(to: folder.appending(path: "\(name).ext"))
         try openssl(
             "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) "
                 + "-keyout \(name).key -out \(name).csr"
         )
         try openssl(
-            "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days \(days) "
+            "ca -config ca.cnf -batch -notext -cert ca.pem -keyfile ca.key -in \(name).csr \(dates) "
                 + "-extfile \(name).ext -out \(name).pem"
         )
     }
+
+    private static let authorityConfiguration = """
+        [ca]
+        default_ca = authority
+        [authority]
+        database = issued
+        new_certs_dir = .
+        rand_serial = yes
+        default_md = sha256
+        policy = names
+        [names]
+        commonName = supplied
+
+        """
 
     private func openssl(_ arguments: String) throws {
         let shell = try Shell("cd '\(folder.path)' && openssl \(arguments) >/dev/null")
