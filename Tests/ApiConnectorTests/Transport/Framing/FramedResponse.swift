@@ -68,7 +68,8 @@ struct FramedResponse: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
     /// Whether the server sends it when it has read the request's head only.
     let isEarly: Bool
-    let curl, foundation: Outcome
+    let curl: Outcome
+    private let foundationOver788: Outcome
 
     init(
         _ name: String,
@@ -83,7 +84,12 @@ struct FramedResponse: Sendable, CustomTestStringConvertible {
         self.bytes = bytes.bytes
         self.isEarly = isEarly
         curl = outcome
-        self.foundation = foundation ?? outcome
+        foundationOver788 = foundation ?? outcome
+    }
+
+    /// The outcome over `URLSession` on Linux with the loaded libcurl.
+    var foundation: Outcome {
+        FoundationChange.outcome(of: testDescription, in: Self.foundationChanges) ?? foundationOver788
     }
 
     static func many(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
