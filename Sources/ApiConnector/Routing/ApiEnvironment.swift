@@ -12,6 +12,10 @@
 ///     case production = "api.example.com"
 /// }
 /// ```
+///
+/// Declare each property with the type that the protocol has. Swift does not report another type, such as
+/// `let port: Int`: the default applies. If the property is stored, a connection refuses the first request with kind
+/// `.invalidRequest` and names the property. A computed property of another type is not found.
 public protocol ApiEnvironment: Sendable {
     /// The server's host name or address, without scheme and port: `api.example.com`, `127.0.0.1`, `::1`.
     ///

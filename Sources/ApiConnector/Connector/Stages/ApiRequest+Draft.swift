@@ -18,6 +18,9 @@ extension ApiRequest {
         at url: RouteURL,
         in environment: Router.EnvironmentType
     ) throws(ApiConnectorError) {
+        if let flaw = EnvironmentProperties.flaw(of: environment) {
+            throw .unusable(property: flaw, of: route, url.url, at: .url)
+        }
         let datedURL = url.dated
         let url = try url.checked(for: route)
         guard let method = properties.method else {

@@ -1,0 +1,46 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Finds stored properties of an environment that have the name of a requirement, but another type.
+///
+/// Swift does not report such a property: the default of ``ApiEnvironment`` applies. A mirror shows only stored
+/// properties, so a computed property of another type is not found.
+enum EnvironmentProperties {
+    /// The result for each type of environment, because a mirror takes longer than building a request.
+    private static let flaws = Locked<[ObjectIdentifier: String?]>([:])
+
+    /// The first property whose type does not fit, in words; nil if there is no such property.
+    static func flaw<Environment: ApiEnvironment>(of environment: Environment) -> String? {
+        // Most enums without associated values have at most one byte, and no enum has stored properties.
+        guard MemoryLayout<Environment>.size > 1 else { return nil }
+        let type = ObjectIdentifier(Environment.self)
+        if let known = flaws.withLock({ $0[type] }) { return known }
+        let flaw = examine(environment)
+        flaws.withLock { _ = $0.updateValue(flaw, forKey: type) }
+        return flaw
+    }
+
+    private static func examine(_ environment: some ApiEnvironment) -> String? {
+        // A custom mirror can show other children than the stored properties.
+        guard !(environment is any CustomReflectable) else { return nil }
+        let mirror = Mirror(reflecting: environment)
+        // The children of an enum are named after its case.
+        guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return nil }
+        // If the value is not the default, another declaration fulfills the requirement, such as a user's extension.
+        let requirements: [(name: String, type: Any.Type, isDefault: Bool)] = [
+            ("scheme", HTTPScheme.self, environment.scheme == .http),
+            ("port", Int?.self, environment.port == environment.scheme.defaultPort),
+            ("basePath", String.self, environment.basePath.isEmpty),
+            ("defaultHeaders", HTTPHeaders.self, environment.defaultHeaders.isEmpty),
+        ]
+        for requirement in requirements where requirement.isDefault {
+            guard let property = mirror.children.first(where: { $0.label == requirement.name }) else { continue }
+            let declared = type(of: property.value)
+            if declared == requirement.type { continue }
+            return "the environment's property \(requirement.name) has the type \(declared), so the default applies; "
+                + "declare it as \(requirement.type)"
+        }
+        return nil
+    }
+}
