@@ -5,7 +5,7 @@
 extension ApiConnectorError: CustomStringConvertible {
     /// One paragraph for the developer: the request, the failure, and what to do about it.
     public var description: String {
-        var text = request.map { "\($0.method) \($0.url) failed" } ?? "The call failed"
+        var text = request.map { "\($0) failed" } ?? "The call failed"
         text += " (\(kind)): \(detail)."
         if let sentence = times?.sentence { text += " \(sentence)" }
         if let history = history?.text { text += " \(history)" }

@@ -34,3 +34,8 @@ public struct RequestSummary: Sendable, Hashable {
         attempt = request.attempt
     }
 }
+
+extension RequestSummary: CustomStringConvertible {
+    /// The method and the URL on one line, such as `GET https://api.example.com/me`.
+    public var description: String { "\(method) \(url)" }
+}

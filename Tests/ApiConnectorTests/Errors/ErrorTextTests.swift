@@ -21,6 +21,13 @@ struct ErrorTextTests {
         #expect(error.description.contains("1 earlier attempt failed: connectionLost (waited 0.0 seconds)"))
     }
 
+    @Test func aPrintedRequestIsOneLineWithoutSecrets() throws {
+        let url = try #require(URL(string: "https://api.example.com:443/me?page=2&token=hush"))
+        let request = ApiRequest(url: url, method: .delete, headers: ["Authorization": "Bearer hush"])
+        let summary = RequestSummary(request)
+        #expect("\(summary)" == "DELETE https://api.example.com/me?page=2&token=REDACTED")
+    }
+
     @Test func theAttemptsOfAnotherCallDoNotReplaceThoseOfTheRequest() throws {
         func request(after kind: ApiConnectorError.Kind) throws -> ApiRequest {
             var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/posts")))

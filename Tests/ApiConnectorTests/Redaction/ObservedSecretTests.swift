@@ -50,13 +50,16 @@ struct ObservedSecretTests {
             dump(event, to: &dumped)
             var texts = [
                 "\(event)", String(reflecting: event), dumped, event.url(), event.url(redacting: Redactor()),
-                event.curlCommand(), event.curlCommand(redacting: Redactor(headerNames: ["Other"])), "\(event.summary)",
+                event.curlCommand(), event.curlCommand(redacting: Redactor(headerNames: ["Other"])),
+                "\(event.summary) \(event.summary.headers)",
                 event.route ?? "", "\(event.kind)",
             ]
             if case .finished(let totals) = event.kind {
                 texts += ["\(totals)", totals.outcome.label]
                 if case .failed(let error) = totals.outcome {
-                    texts += ["\(error)", "\(error.request.map { "\($0)" } ?? "")", error.localizedDescription]
+                    texts += [
+                        "\(error)", "\(error.request.map { "\($0) \($0.headers)" } ?? "")", error.localizedDescription,
+                    ]
                 }
             }
             self.texts.withLock { $0 += texts }
@@ -140,7 +143,9 @@ struct ObservedSecretTests {
             let response = try await api.response(at: Route(secret: secret.text))
             reader.take("\(response)")
         } catch {
-            reader.take("\(error) \(error.response.map { "\($0)" } ?? "") \(error.request.map { "\($0)" } ?? "")")
+            reader.take(
+                "\(error) \(error.response.map { "\($0)" } ?? "") \(error.request.map { "\($0) \($0.headers)" } ?? "")"
+            )
         }
     }
 }

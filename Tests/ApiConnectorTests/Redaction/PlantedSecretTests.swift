@@ -118,10 +118,11 @@ struct PlantedSecretTests {
         let connection = NetworkConnector(environment: .test, provider: echoing, router: Route.self)
         errors.append(try #require(await failure { _ = try await connection.value(Model.self, at: Route()) }))
 
-        var texts = [headers.description, request.curlCommand(), "\(RequestSummary(request))"]
+        let summary = RequestSummary(request)
+        var texts = [headers.description, request.curlCommand(), "\(summary) \(summary.headers)"]
         for error in errors {
             texts += [error.description, error.localizedDescription, error.detail, "\(error.kind)"]
-            texts += [error.request.map { "\($0)" } ?? "", error.response.map { "\($0)" } ?? ""]
+            texts += [error.request.map { "\($0) \($0.headers)" } ?? "", error.response.map { "\($0)" } ?? ""]
         }
         #expect(texts.count == 27)
         let leaks = texts.filter { !secret.traces(in: $0).isEmpty }

@@ -86,7 +86,7 @@ struct QuotedSecretTests {
         dump(error, to: &dumped)
         return [
             error.description, error.localizedDescription, error.detail, "\(error)", String(reflecting: error), dumped,
-            error.errorDescription ?? "", "\(error.request.map { "\($0)" } ?? "")",
+            error.errorDescription ?? "", "\(error.request.map { "\($0) \($0.headers)" } ?? "")",
             "\(error.response.map { "\($0)" } ?? "")", "\(error.problem.map { "\($0)" } ?? "")",
             "\(error.earlierAttempts)", "\(error as NSError)",
         ]

@@ -17,7 +17,10 @@ struct TrafficSecretTests {
         func handle(_ event: CallEvent) {
             var dumped = ""
             dump(event, to: &dumped)
-            take(["\(event)", "\(event.kind)", dumped, event.url(), event.curlCommand(), "\(event.summary)"])
+            take([
+                "\(event)", "\(event.kind)", dumped, event.url(), event.curlCommand(),
+                "\(event.summary) \(event.summary.headers)",
+            ])
         }
 
         func take(_ some: [String]) {

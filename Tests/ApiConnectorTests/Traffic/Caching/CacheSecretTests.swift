@@ -21,7 +21,12 @@ extension CacheSecretTests {
         func handle(_ event: CallEvent) {
             var dumped = ""
             dump(event, to: &dumped)
-            texts.withLock { $0 += ["\(event)", dumped, event.curlCommand(), "\(event.kind)", "\(event.summary)"] }
+            texts.withLock {
+                $0 += [
+                    "\(event)", dumped, event.curlCommand(), "\(event.kind)",
+                    "\(event.summary) \(event.summary.headers)",
+                ]
+            }
         }
 
         func take(_ text: String) { texts.withLock { $0.append(text) } }
