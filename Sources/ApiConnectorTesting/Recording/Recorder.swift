@@ -76,7 +76,7 @@ public final class Recorder: Sendable {
         case .replay, .recordMissing:
             let recording = try Recording(contentsOf: file)
             kept = recording.exchanges
-            replay = Replay(recording, pace, secrets, place)
+            replay = Replay(recording, pace, secrets, place, advice: RecordingMode.advice)
         }
         ScriptScope.current?.add(member: self)
     }

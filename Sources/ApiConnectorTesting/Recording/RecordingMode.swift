@@ -32,8 +32,13 @@ public enum RecordingMode: String, Sendable, Hashable {
         throw FixtureError("\(variable) is \(text.debugDescription); it must be replay, record or missing")
     }
 
-    /// Advice on how to record a missing request.
+    /// Advice on how to record a missing request with a recorder.
     static let advice =
         "to record it, run the test once with \(variable)=missing in its environment, or with \(variable)=record to "
-        + "record everything again"
+        + "record everything again; if the recorder has a mode in code, use .recordMissing or .record there"
+
+    /// Advice on how to record a missing request of a replay without a recorder.
+    static let adviceWithoutRecorder =
+        "to record it, which a Replay cannot do, use recording(by:) with a Recorder of this file in mode "
+        + ".recordMissing, or export the file again"
 }

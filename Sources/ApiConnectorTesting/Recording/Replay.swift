@@ -66,6 +66,8 @@ public final class Replay: ResponseSource {
     let place: CodeLocation
     private let pace: Pace
     private let recording: Recording
+    /// How to record a missing request.
+    private let advice: String
     private let state: Locked<State>
 
     /// Makes a replay of a recording.
@@ -85,7 +87,13 @@ public final class Replay: ResponseSource {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) {
-        self.init(recording, pace, secrets, CodeLocation(fileID, filePath, line))
+        self.init(
+            recording,
+            pace,
+            secrets,
+            CodeLocation(fileID, filePath, line),
+            advice: RecordingMode.adviceWithoutRecorder
+        )
         ScriptScope.current?.add(member: self)
     }
 
@@ -111,11 +119,18 @@ public final class Replay: ResponseSource {
         self.init(recording, pace: pace, secrets: secrets, fileID: fileID, filePath: filePath, line: line)
     }
 
-    init(_ recording: Recording, _ pace: Pace, _ secrets: RecordingSecrets, _ place: CodeLocation) {
+    init(
+        _ recording: Recording,
+        _ pace: Pace,
+        _ secrets: RecordingSecrets,
+        _ place: CodeLocation,
+        advice: String
+    ) {
         name = recording.name
         self.place = place
         self.pace = pace
         self.recording = recording
+        self.advice = advice
         let index = Index(recording, secrets)
         state = Locked(State(secrets: secrets, index: index, isGiven: index.exchanges.map { _ in false }))
     }
@@ -169,7 +184,7 @@ public final class Replay: ResponseSource {
             if let number { state.isGiven[number] = true }
             return number
         }
-        return number.map { index.exchanges[$0].response(to: request, pace) }
+        return number.map { index.exchanges[$0].response(to: request, pace, advice: advice) }
     }
 
     /// The error of a request without an answer; also records an issue.
@@ -189,7 +204,7 @@ public final class Replay: ResponseSource {
                 text += "\n  "
             }
         }
-        text += text.hasSuffix("\n  ") ? "To" + RecordingMode.advice.dropFirst(2) : "; \(RecordingMode.advice)"
+        text += text.hasSuffix("\n  ") ? "To" + advice.dropFirst(2) : "; \(advice)"
         let issue = TestIssue(kind: .unmatched, description: "\(request): \(text).", place: place)
         state.withLock { $0.issues.append(issue) }
         return ApiConnectorError(.unmatched, text, request: request)

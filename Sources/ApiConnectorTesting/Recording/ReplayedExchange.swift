@@ -89,15 +89,17 @@ struct ReplayedExchange {
     }
 
     /// The answer, in one piece or in the recorded parts.
-    func response(to request: ApiRequest, _ pace: Replay.Pace) -> TestConnectorResponse {
-        let answer = answer(to: request, pace)
+    ///
+    /// - Parameter advice: How to record an answer again that was not read to its end.
+    func response(to request: ApiRequest, _ pace: Replay.Pace, advice: String) -> TestConnectorResponse {
+        let answer = answer(to: request, pace, advice)
         var time = exchange.headTime
         if case .failure = answer.answer { time = exchange.endTime }
         guard pace == .recorded, time > .zero else { return answer }
         return answer.after(time, on: request.timeSource)
     }
 
-    private func answer(to request: ApiRequest, _ pace: Replay.Pace) -> TestConnectorResponse {
+    private func answer(to request: ApiRequest, _ pace: Replay.Pace, _ advice: String) -> TestConnectorResponse {
         let isCollected = request.delivery != .streamed
         switch exchange.end {
         case .failed(let failure) where exchange.status == nil || isCollected:
@@ -114,10 +116,10 @@ struct ReplayedExchange {
         guard let status = exchange.status else { return .never }
         let isPlain = exchange.end == .finished && pace == .immediate && (isCollected || exchange.chunks.count < 2)
         guard !isPlain else { return .data(exchange.answer, status: status, headers: exchange.answerHeaders) }
-        return TestConnectorResponse(.response(status, exchange.answerHeaders, .steps(steps(request, pace))))
+        return TestConnectorResponse(.response(status, exchange.answerHeaders, .steps(steps(request, pace, advice))))
     }
 
-    private func steps(_ request: ApiRequest, _ pace: Replay.Pace) -> [BodyStep] {
+    private func steps(_ request: ApiRequest, _ pace: Replay.Pace, _ advice: String) -> [BodyStep] {
         var steps: [BodyStep] = []
         var now = exchange.headTime
         func wait(until time: Duration) {
@@ -134,7 +136,7 @@ struct ReplayedExchange {
         case .failed(let failure):
             steps.append(.failure(failure.error))
         case .left:
-            let text = "the recording ends here, because the reader stopped reading the body; \(RecordingMode.advice)"
+            let text = "the recording ends here, because the reader stopped reading the body; \(advice)"
             steps.append(.failure(ApiConnectorError(.unmatched, at: .response, text)))
         case .finished, .unknown: break
         }

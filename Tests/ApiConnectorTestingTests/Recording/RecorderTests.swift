@@ -62,7 +62,8 @@ extension RecorderTests {
                 shop.har has no answer to this request. The nearest is GET https://shop.example.com/teas/1
                      path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
-                APICONNECTOR_RECORDING=record to record everything again
+                APICONNECTOR_RECORDING=record to record everything again; if the recorder has a mode in code, use \
+                .recordMissing or .record there
                 """
         )
         try await replay.send(at: .tea(id: 1))
@@ -71,7 +72,7 @@ extension RecorderTests {
             again?.detail == """
                 shop.har has one answer to this request, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
-                everything again
+                everything again; if the recorder has a mode in code, use .recordMissing or .record there
                 """
         )
         #expect(replaying.issues.map(\.kind) == [.unmatched, .unmatched])
@@ -82,7 +83,27 @@ extension RecorderTests {
         #expect(
             error?.description == """
                 there is no recording shop.har; to record it, run the test once with APICONNECTOR_RECORDING=missing in \
-                its environment, or with APICONNECTOR_RECORDING=record to record everything again
+                its environment, or with APICONNECTOR_RECORDING=record to record everything again; if the recorder \
+                has a mode in code, use .recordMissing or .record there
+                """
+        )
+    }
+
+    @Test func saysThatAReplayCannotRecordAMissingRequest() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        try await recorder.saving { try await connection(recorder) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
+
+        let replay = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(try Replay(contentsOf: file)),
+            router: Shop.self
+        )
+        try await replay.send(at: .tea(id: 1))
+        let error = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
+        #expect(
+            error?.detail == """
+                shop.har has one answer to this request, already used; to record it, which a Replay cannot do, use \
+                recording(by:) with a Recorder of this file in mode .recordMissing, or export the file again
                 """
         )
     }
