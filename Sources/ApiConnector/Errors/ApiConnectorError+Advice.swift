@@ -10,6 +10,7 @@ extension ApiConnectorError {
         if let knownAdvice { return knownAdvice.isEmpty ? nil : knownAdvice }
         switch kind {
         case .unacceptableStatus: return response?.advice
+        case .unacceptableMediaType: return response?.adviceOnStream ?? kind.advice
         // Without a body, the detail contains the advice.
         case .decodingFailed where response?.bodyPrefix.isEmpty != false: return nil
         default: return kind.advice
@@ -80,6 +81,13 @@ extension ResponseSummary {
         case 500..<600: "The server has a problem; retry later, or tell its owner."
         default: nil
         }
+    }
+}
+
+extension ResponseSummary {
+    /// The advice for a body that is a stream; nil for any other body.
+    fileprivate var adviceOnStream: String? {
+        DecodingAdvice.advice(onStreamOf: headers[.contentType].flatMap { MediaType($0) })
     }
 }
 

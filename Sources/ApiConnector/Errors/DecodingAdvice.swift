@@ -29,15 +29,19 @@ struct DecodingAdvice {
 
     /// The advice for a decoder's error; nil for an unknown cause.
     ///
-    /// - Parameter isRecord: Whether the JSON is one record of a stream rather than a whole body.
+    /// - Parameters:
+    ///   - isRecord: Whether the JSON is one record of a stream rather than a whole body.
+    ///   - mediaType: The media type of a whole body; nil for none.
     static func text(
         for error: any Error,
         in json: Data,
         as type: Any.Type,
         with decoder: JSONDecoder,
         isRecord: Bool,
+        mediaType: MediaType? = nil,
         _ redactor: Redactor
     ) -> String? {
+        if let known = Self.advice(onStreamOf: mediaType), isAboutWholeBody(error) { return known }
         guard json.count <= CodingText.largestShownByteCount else { return nil }
         let advice = DecodingAdvice(json: json, type: type, decoder: decoder).text(for: error, isRecord: isRecord)
         return advice.map { redactor.redact(text: $0) }
@@ -55,6 +59,28 @@ struct DecodingAdvice {
         default: return nil
         }
     }
+
+    /// Whether the body is not one JSON value, or not of the expected kind: an array, an object or a single value.
+    private static func isAboutWholeBody(_ error: any Error) -> Bool {
+        switch error {
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context):
+            context.codingPath.isEmpty
+        default: false
+        }
+    }
+
+    /// Advice on a body that is a stream by its media type; nil for any other type.
+    static func advice(onStreamOf mediaType: MediaType?) -> String? {
+        guard let mediaType else { return nil }
+        if mediaType.isEventStream { return adviceOnEvents }
+        if mediaType.isJSONSequence { return adviceOnSequence }
+        return mediaType.isJSONLines ? adviceOnLines : nil
+    }
+
+    private static let adviceOnEvents = "The body is an event stream: read it with stream(of:at:as:) as .events."
+    private static let adviceOnSequence =
+        "The body is a JSON text sequence: read it with stream(of:at:as:) as .jsonSequence."
+    private static let adviceOnLines = "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
 
     private func adviceOnKey(_ key: any CodingKey, _ context: DecodingError.Context) -> String? {
         guard let names = value(at: context.codingPath)?.object?.keys else { return nil }
@@ -85,14 +111,14 @@ struct DecodingAdvice {
             return "The body is HTML or XML: check the URL, and whether a proxy or a sign-in page responded."
         }
         if [":", "data:", "event:", "id:", "retry:"].contains(where: { text.hasPrefix($0) }) {
-            return "The body is an event stream: read it with stream(of:at:as:) as .events."
+            return Self.adviceOnEvents
         }
         if text.first == "\u{1E}" {
-            return "The body is a JSON text sequence: read it with stream(of:at:as:) as .jsonSequence."
+            return Self.adviceOnSequence
         }
         let lines = text.split(separator: "\n", maxSplits: 1)
         guard lines.count == 2, JSONValueParser.syntaxFault(in: Data(lines[0].utf8)) == nil else { return nil }
-        return "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
+        return Self.adviceOnLines
     }
 
     private var adviceOnArray: String? {

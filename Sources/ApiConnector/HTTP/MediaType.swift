@@ -152,6 +152,23 @@ extension MediaType {
     public static let any = MediaType("*", "*")
 }
 
+extension MediaType {
+    private static let lineNames: Set<String> = [
+        "x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "x-jsonlines", "json-lines", "x-json-stream",
+    ]
+
+    /// Server-sent events.
+    var isEventStream: Bool { type == "text" && subtype == "event-stream" }
+
+    /// NDJSON or JSON Lines, for which no media type is registered.
+    var isJSONLines: Bool { (type == "application" || type == "text") && Self.lineNames.contains(subtype) }
+
+    /// A JSON text sequence (RFC 7464, RFC 8091).
+    var isJSONSequence: Bool {
+        type == "application" && subtype == "json-seq" || subtype.hasSuffix("+json-seq")
+    }
+}
+
 extension MediaType.Parameter {
     fileprivate init?(text: Substring.UTF8View) {
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }

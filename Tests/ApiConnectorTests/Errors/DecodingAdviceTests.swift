@@ -75,6 +75,51 @@ struct DecodingAdviceTests {
         #expect(text.contains(". \(advice) The body: "), "\(text)")
     }
 
+    private static let streams = [
+        (
+            "application/x-ndjson", "{\"createdAt\":\"x\"}\n",
+            "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
+        ),
+        (
+            "text/event-stream; charset=utf-8", "retry\n\ndata: {\"createdAt\":\"x\"}\n\n",
+            "The body is an event stream: read it with stream(of:at:as:) as .events."
+        ),
+        (
+            "application/json-seq", "\u{1E}{\"createdAt\":\"x\"}\n",
+            "The body is a JSON text sequence: read it with stream(of:at:as:) as .jsonSequence."
+        ),
+    ]
+
+    @Test(arguments: streams)
+    func namesTheFormatOfAStreamThatWasNotRequested(_ type: String, _ body: String, _ advice: String) async throws {
+        let api = CannedConnection(BareEnvelope<NoFailure>.self, answering: body, type: type)
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await api.value([Post].self, at: Enveloped())
+        }
+        #expect(error.kind == .unacceptableMediaType)
+        #expect(error.description.contains(". \(advice) The body: "), "\(error)")
+    }
+
+    /// One line of JSON Lines is also one JSON value, and the body alone does not show the format.
+    @Test(arguments: streams)
+    func namesTheFormatOfARequestedStream(_ type: String, _ body: String, _ advice: String) async throws {
+        let api = CannedConnection(BareEnvelope<NoFailure>.self, answering: body, type: type)
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await api.value([Post].self, at: Enveloped(), options: CallOptions(validation: .unchecked))
+        }
+        #expect(error.kind == .decodingFailed)
+        #expect(error.description.contains(". \(advice) The body: "), "\(error)")
+    }
+
+    @Test func namesTheKeyOfAStreamWithOneLine() async throws {
+        let type = "application/x-ndjson"
+        let api = CannedConnection(BareEnvelope<NoFailure>.self, answering: "{\"created_at\":\"x\"}", type: type)
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await api.value(Post.self, at: Enveloped(), options: CallOptions(validation: .unchecked))
+        }
+        #expect(error.description.contains("JSONCoding(keys: .snakeCase)"), "\(error)")
+    }
+
     @Test func namesTheArrayInAnObject() async throws {
         let text = try await text(of: "{\"count\":1,\"items\":[{\"createdAt\":\"x\"}]}", as: [Post].self)
         let advice =

@@ -130,6 +130,16 @@ struct ResponseReader: Sendable {
             body: body,
             underlying: error
         )
-        .advising(DecodingAdvice.text(for: error, in: body, as: type, with: decoder, isRecord: false, redactor))
+        .advising(
+            DecodingAdvice.text(
+                for: error,
+                in: body,
+                as: type,
+                with: decoder,
+                isRecord: false,
+                mediaType: response.mediaType,
+                redactor
+            )
+        )
     }
 }
