@@ -23,7 +23,8 @@ struct TransportAdviceTests {
         #expect(error.kind == .secureConnectionFailed)
         #expect(
             error.description.hasSuffix(
-                "The port does not use TLS: set the environment's scheme to http, or its port to the https port."
+                "The request used https, but port \(server.port) does not use TLS: set the environment's scheme to http, "
+                    + "or its port to the https port."
             ),
             "\(error)"
         )
@@ -39,7 +40,69 @@ struct TransportAdviceTests {
         #expect(pins.advice(about: "the server's certificate is not trusted") == nil)
     }
 
+    @Test func onlyALossInTheHandshakeIsAboutTheScheme() throws {
+        let words = "Recv failure: Connection reset by peer"
+        let secure = try #require(URL(string: "https://api.example.com/me"))
+        let advice = TransferErrors.advice(ofWords: words, at: secure, isInHandshake: true)
+        #expect(
+            advice
+                == "The request used https, and port 443 hung up in the TLS handshake: if it does not use TLS, set the "
+                + "environment's scheme to http."
+        )
+        #expect(TransferErrors.advice(ofWords: words, at: secure, isInHandshake: false) == nil)
+        let alert = "error:0A00042E:SSL routines::tlsv1 alert protocol version"
+        #expect(TransferErrors.advice(ofWords: alert, at: secure, isInHandshake: true) == nil)
+        let plain = try #require(URL(string: "http://api.example.com:80/me"))
+        #expect(TransferErrors.adviceWithoutTLS(52, at: plain) == nil)
+    }
+
     #if Curl && os(Linux)
+    @Test func aPortThatHangsUpInTheHandshakeNamesTheScheme() async throws {
+        let server = try LoopbackServer { connection in _ = try connection.read(5) }
+        let url = try #require(URL(string: "https://\(LoopbackServer.host):\(server.port)/"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await CurlProvider().response(for: ApiRequest(url: url))
+        }
+        #expect(error.kind == .secureConnectionFailed)
+        #expect(
+            error.description.hasSuffix(
+                "The request used https, and port \(server.port) hung up in the TLS handshake: if it does not use TLS, "
+                    + "set the environment's scheme to http."
+            ),
+            "\(error)"
+        )
+    }
+
+    @Test func aRequestWithoutTLSToAPortWithItNamesTheScheme() async throws {
+        let server = try TLSServer(try TLSCertificates(), "server")
+        let url = try #require(URL(string: "http://\(LoopbackServer.host):\(server.port)/"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await CurlProvider().response(for: ApiRequest(url: url))
+        }
+        #expect(
+            error.description.hasSuffix(
+                " If port \(server.port) uses TLS, set the environment's scheme from http to https."
+            ),
+            "\(error)"
+        )
+    }
+
+    @Test func aUsedConnectionWithoutTLSThatIsLostIsNotAboutTheScheme() async throws {
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readRequest() else { return }
+            try connection.send(.status(204), answering: request)
+            _ = try connection.readRequest()
+        }
+        let url = try #require(URL(string: "http://\(LoopbackServer.host):\(server.port)/"))
+        let provider = CurlProvider()
+        _ = try await provider.response(for: ApiRequest(url: url))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await provider.response(for: ApiRequest(url: url, method: .post))
+        }
+        #expect(error.kind == .connectionLost)
+        #expect(!error.description.contains("TLS"), "\(error)")
+    }
+
     @Test(arguments: Wire.sockets)
     func anUnknownAuthorityNamesTheSettingAndNotTheDate(_ wire: Wire) async throws {
         let server = try TLSServer(try TLSCertificates(), "server")

@@ -197,7 +197,7 @@ final class CurlHandle {
 
 extension TransportConfiguration.Proxy {
     /// The proxy that an error names; nil for no proxy.
-    fileprivate func used(for url: URL) -> ProxySetting? {
+    func used(for url: URL) -> ProxySetting? {
         switch self {
         case .system: ProxySetting(for: url, environment: ProcessInfo.processInfo.environment)
         case .none: nil

@@ -93,7 +93,12 @@ extension CurlHandle {
         if let reason = descriptorShortage(code) {
             return ApiConnectorError(error.kind, "no socket can be opened: \(reason)", request: transfer.request)
         }
-        guard transfer.block.isSecure else { return error }
+        guard transfer.block.isSecure else {
+            let url = transfer.request.url
+            // A used connection has had a response without TLS, and a proxy's connection says nothing about the server.
+            guard !hasHead, isConnectionNew, configuration.proxy.used(for: url) == nil else { return error }
+            return error.advising(TransferErrors.adviceWithoutTLS(code, at: url))
+        }
         if error.kind == .malformedResponse, !hasHead, offersOnlyHTTP1(transfer) {
             return error.advising(
                 "If the server has only HTTP/2, set CurlConfiguration.streamsOverHTTP2 to true: streams and downloads use "

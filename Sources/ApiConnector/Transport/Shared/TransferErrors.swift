@@ -64,20 +64,39 @@ enum TransferErrors {
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )
-        .advising(advice(ofWords: words))
+        .advising(advice(ofWords: words, at: request.url, isInHandshake: code == 35))
     }
 
-    /// Advice on a failed handshake, from OpenSSL's text; nil to use the kind's advice.
-    static func advice(ofWords words: String) -> String? {
+    /// Advice on a failed handshake, from the text of libcurl or OpenSSL; nil to use the kind's advice.
+    ///
+    /// - Parameter isInHandshake: Whether the handshake failed, not the exchange after it.
+    static func advice(ofWords words: String, at url: URL, isInHandshake: Bool) -> String? {
         if isUnknownAuthority(words) {
             return "Add the server's certificate authority to this machine's trusted certificates, or set "
                 + "TransportConfiguration.certificateAuthorityFile."
         }
+        guard url.scheme == HTTPScheme.https.rawValue else { return nil }
+        let port = url.port ?? HTTPScheme.https.defaultPort
         // An HTTP server responds to a handshake with text.
-        guard ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) else {
-            return nil
+        if ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) {
+            return "The request used https, but port \(port) does not use TLS: set the environment's scheme to http, "
+                + "or its port to the https port."
         }
-        return "The port does not use TLS: set the environment's scheme to http, or its port to the https port."
+        guard isInHandshake, lossWords.contains(where: { words.contains($0) }) else { return nil }
+        return "The request used https, and port \(port) hung up in the TLS handshake: if it does not use TLS, set the "
+            + "environment's scheme to http."
+    }
+
+    /// The texts of a lost connection, which has the same code as all failed handshakes.
+    private static let lossWords = ["SSL_ERROR_SYSCALL", "unexpected eof", "reset by peer", "Broken pipe"]
+
+    /// Advice on a request without TLS whose new connection ended before a response; nil to use the kind's advice.
+    ///
+    /// A server with TLS ends the connection, or responds with an alert, which libcurl takes for HTTP/0.9.
+    static func adviceWithoutTLS(_ code: Int32, at url: URL) -> String? {
+        guard let port = url.port, port != HTTPScheme.http.defaultPort, [1, 52, 56].contains(code) else { return nil }
+        let first = code == 1 ? "The server did not respond in HTTP." : "Retry if the request is idempotent."
+        return first + " If port \(port) uses TLS, set the environment's scheme from http to https."
     }
 
     /// Whether OpenSSL reports an authority that is not trusted; 1.1 writes "self signed".

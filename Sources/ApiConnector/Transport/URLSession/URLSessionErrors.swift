@@ -25,7 +25,10 @@ extension ApiConnectorError {
         } else {
             self.init(mapping: error, request: request)
         }
-        if kind == .secureConnectionFailed { self = advising(TransferErrors.advice(ofWords: words)) }
+        let isInHandshake = words.contains("SSL_connect")
+        if kind == .secureConnectionFailed || isInHandshake {
+            self = advising(TransferErrors.advice(ofWords: words, at: request.url, isInHandshake: isInHandshake))
+        }
     }
 
     private static func kind(ofWords words: String, code: Int, _ hasHead: Bool) -> Kind? {
