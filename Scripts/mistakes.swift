@@ -30,6 +30,12 @@ func mistakes(_ api: NetworkConnector<SystemProvider, Blog>, _ file: URL) async 
     let _: Post = try await api.value(at: .mee)
     // error: name the value's type, as in value([Post].self, at: .posts)
     let _ = try await api.value(at: .me)
+    // error: name the value's type, as in outcome([Post].self, at: .posts)
+    _ = await api.outcome(at: .me)
+    // error: name the values' type, as in stream(of: Post.self, at: .posts)
+    for try await _ in api.stream(at: .me) {}
+    // error: name the pages' type, as in pages(of: [Post].self, from: .posts)
+    for try await _ in api.pages(from: .me) {}
     // error: has no member 'mee'
     _ = try await api.value(Post.self, at: .mee)
     // error: cannot convert value of type 'String' to expected argument type 'Int'
