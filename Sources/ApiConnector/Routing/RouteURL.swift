@@ -107,7 +107,7 @@ final class DatedURL: Sendable {
             throw ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(flaw)", request: request())
         }
         if let error = query.error {
-            // Only a property of an unusable type has this kind.
+            // A property of an unusable type has this kind.
             throw error.kind == .invalidRequest
                 ? .unusable(property: error.detail, of: route, url, at: .url) : error.completed(request: request())
         }

@@ -115,6 +115,19 @@ struct ApiQueryTests {
         )
     }
 
+    private struct Unfinished: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            throw ApiConnectorError(.encodingFailed, at: .url, "the day is not set")
+        }
+    }
+
+    @Test func anErrorOfThisLibraryFromAValueStaysAsItIs() throws {
+        #expect(ApiQuery.encoding(Unfinished()).error?.detail == "the day is not set")
+        #expect(ApiQuery.encoding(["day": Unfinished()]).error?.detail == "the day is not set")
+        let error = try #require(throws: ApiConnectorError.self) { try [URLQueryItem](encoding: Unfinished()) }
+        #expect(error.detail == "the day is not set")
+    }
+
     @Test func makesItemsByHand() throws {
         #expect(try [URLQueryItem](encoding: ["a": 1]) == [URLQueryItem(name: "a", value: "1")])
         let error = try #require(throws: ApiConnectorError.self) { try [URLQueryItem](encoding: [1]) }

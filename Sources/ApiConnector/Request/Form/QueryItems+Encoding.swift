@@ -18,9 +18,13 @@ extension Array where Element == URLQueryItem {
 
 extension ApiConnectorError {
     /// Runs a closure that encodes a query's value; an error names the value's type.
+    ///
+    /// An error of this type from the value's own `encode(to:)` stays as it is.
     static func inQuery<Result>(of type: Any.Type, _ make: () throws -> Result) throws(ApiConnectorError) -> Result {
         do {
             return try make()
+        } catch let error as ApiConnectorError {
+            throw error
         } catch {
             throw ApiConnectorError(
                 .encodingFailed,
