@@ -273,7 +273,7 @@ public struct Generator {
     static let supportNames: Set<String> = [
         "RouteParts", "SecurityScheme", "OperationRouter", "ParameterText", "ParameterValue", "QueryPart", "HeaderPart",
         "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "TextValue",
-        "DecimalText", "UnencodableParameter",
+        "DecimalText", "UnencodableParameter", "RoutePath",
         "FormFile", "FormParts", "FormValue", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped",
         "RawValue", "EnvironmentType", "EnvelopeType", "PathType", "QueryType", "MethodType", "HeadersType", "BodyType",
     ]

@@ -62,7 +62,7 @@ struct ParameterTests {
         let others = connection(ConstructsRouter.self)
         let queries: [QueryPart] = [
             .form("a", Broken()), .form("a", [Broken()]), .form("a", ["b": Broken()]), .fields("a", Broken()),
-            .joined("a", Broken()), .deep("a", Broken()), .json("a", Broken()), .whole(Broken()),
+            .joined("a", Broken()), .deep("a", Broken()), .json("a", Broken()),
             .form("a", ParameterText.json([Broken()])), .json("a", Double.nan),
         ]
         for query in queries {
@@ -70,21 +70,32 @@ struct ParameterTests {
                 try others.request(at: ConstructsRouter(.delete, "/items", query: [query]))
             }
             #expect(error?.kind == .encodingFailed)
+            #expect(error?.detail == "the value of its query item a \(Self.cause)")
         }
-        let headers: [HeaderPart] = [
-            .field("a", Broken()), .field("a", json: Broken()), .cookie("a", Broken()), .cookie("a", json: Broken()),
+        let whole = #expect(throws: ApiConnectorError.self) {
+            try others.request(at: ConstructsRouter(.delete, "/items", query: [.whole(Broken())]))
+        }
+        #expect(whole?.kind == .encodingFailed)
+        #expect(whole?.detail == "its query \(Self.cause)")
+        let headers: [(HeaderPart, String)] = [
+            (.field("a", Broken()), "header field"), (.field("a", json: Broken()), "header field"),
+            (.cookie("a", Broken()), "cookie"), (.cookie("a", json: Broken()), "cookie"),
         ]
-        for header in headers {
+        for (header, name) in headers {
             let error = #expect(throws: ApiConnectorError.self) {
                 try others.request(at: ConstructsRouter(.delete, "/items", headers: [header]))
             }
             #expect(error?.kind == .encodingFailed)
+            #expect(error?.detail == "the value of its \(name) a \(Self.cause)")
         }
     }
 
+    private static let cause =
+        "does not encode: a value of type Double: Unable to encode Double.nan directly in JSON"
+
     @Test func aValueInAPathThatDoesNotEncodeFailsTheCall() {
         let others = connection(ConstructsRouter.self)
-        let paths: [ApiPath] = [
+        let paths: [RoutePath] = [
             "/items/\(json: Broken())", "/items/a\(json: Broken())b", "/items/\(simple: Broken())",
             "/items/\(label: Broken())", "/items/\(matrix: Broken(), "a")/b", "\(simple: Broken())",
         ]
@@ -92,7 +103,8 @@ struct ParameterTests {
             let error = #expect(throws: ApiConnectorError.self) {
                 try others.request(at: ConstructsRouter(.delete, path))
             }
-            #expect(error?.kind == .invalidRequest)
+            #expect(error?.kind == .encodingFailed)
+            #expect(error?.detail == "a value in its path \(Self.cause)")
         }
     }
 

@@ -18,16 +18,17 @@ enum SupportSource {
 
             fileprivate init(
                 _ method: HTTPMethod,
-                _ path: ApiPath,
+                _ path: RoutePath,
                 _ query: [QueryPart],
                 _ headers: [HeaderPart],
                 _ body: RequestBody,
                 _ security: [[SecurityScheme]]?
             ) {
                 self.method = method
-                self.path = path
-                let failure = query.compactMap(\\.failure).first ?? headers.compactMap(\\.failure).first
-                // A connection refuses a route whose query does not encode.
+                self.path = path.path
+                let failure =
+                    path.failure ?? query.compactMap(\\.failure).first ?? headers.compactMap(\\.failure).first
+                // A connection refuses a route whose query does not encode, with the error of the value.
                 self.query = failure.map { ApiQuery.encoding($0) } ?? QueryPart.joined(query)
                 var fields = HTTPHeaders()
                 let cookies = headers.flatMap(\\.cookies)
@@ -63,7 +64,7 @@ enum SupportSource {
         nonisolated extension OperationRouter {
             <shared>init(
                 _ method: HTTPMethod,
-                _ path: ApiPath,
+                _ path: RoutePath,
                 query: [QueryPart] = [],
                 headers: [HeaderPart] = [],
                 body: RequestBody = .empty,
@@ -91,7 +92,7 @@ enum SupportSource {
         nonisolated extension ApiCall where Router: OperationRouter {
             <shared>init(
                 _ method: HTTPMethod,
-                _ path: ApiPath,
+                _ path: RoutePath,
                 query: [QueryPart] = [],
                 headers: [HeaderPart] = [],
                 body: RequestBody = .empty,

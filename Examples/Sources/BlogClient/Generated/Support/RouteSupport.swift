@@ -13,16 +13,17 @@ package nonisolated struct RouteParts: Sendable {
 
     fileprivate init(
         _ method: HTTPMethod,
-        _ path: ApiPath,
+        _ path: RoutePath,
         _ query: [QueryPart],
         _ headers: [HeaderPart],
         _ body: RequestBody,
         _ security: [[SecurityScheme]]?
     ) {
         self.method = method
-        self.path = path
-        let failure = query.compactMap(\.failure).first ?? headers.compactMap(\.failure).first
-        // A connection refuses a route whose query does not encode.
+        self.path = path.path
+        let failure =
+            path.failure ?? query.compactMap(\.failure).first ?? headers.compactMap(\.failure).first
+        // A connection refuses a route whose query does not encode, with the error of the value.
         self.query = failure.map { ApiQuery.encoding($0) } ?? QueryPart.joined(query)
         var fields = HTTPHeaders()
         let cookies = headers.flatMap(\.cookies)
@@ -58,7 +59,7 @@ where PathType == ApiPath, QueryType == ApiQuery, MethodType == HTTPMethod {
 nonisolated extension OperationRouter {
     init(
         _ method: HTTPMethod,
-        _ path: ApiPath,
+        _ path: RoutePath,
         query: [QueryPart] = [],
         headers: [HeaderPart] = [],
         body: RequestBody = .empty,
@@ -86,7 +87,7 @@ nonisolated extension OperationRouter {
 nonisolated extension ApiCall where Router: OperationRouter {
     init(
         _ method: HTTPMethod,
-        _ path: ApiPath,
+        _ path: RoutePath,
         query: [QueryPart] = [],
         headers: [HeaderPart] = [],
         body: RequestBody = .empty,
@@ -174,6 +175,20 @@ package nonisolated struct UnencodableParameter: Encodable, Sendable {
 
     /// Throws the error.
     package func encode(to encoder: any Encoder) throws { throw error }
+
+    /// The same failure with an error that names the parameter.
+    fileprivate func named(_ parameter: String) -> UnencodableParameter {
+        var cause = ApiConnectorError(mapping: error).detail
+        if case EncodingError.invalidValue(let value, let context) = error {
+            // The value may be a secret.
+            cause = "a value of type \(type(of: value)): \(context.debugDescription)"
+        }
+        if cause.hasSuffix(".") { cause.removeLast() }
+        let detail = "\(parameter) does not encode: \(cause)"
+        return UnencodableParameter(
+            error: ApiConnectorError(.encodingFailed, at: .url, detail, underlying: error)
+        )
+    }
 }
 
 /// A value that can be a parameter.
@@ -286,15 +301,15 @@ package nonisolated struct QueryPart: Sendable {
     }
 
     /// The part that `make` returns for the value's text; empty for nil.
-    private init(_ value: (some ParameterValue)?, _ make: (ParameterText) -> QueryPart) {
+    private init(_ name: String?, _ value: (some ParameterValue)?, _ make: (ParameterText) -> QueryPart) {
         guard let text = value?.parameterText else { return }
         self = make(text)
-        failure = text.failure
+        failure = text.failure?.named(name.map { "the value of its query item \($0)" } ?? "its query")
     }
 
     /// `a=1&a=2`; an object has one item per member.
     static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        QueryPart(value) { text in
+        QueryPart(name, value) { text in
             switch text {
             case .text(let text): QueryPart([(name, text)])
             case .list(let values): QueryPart(values.flatMap(\.flat).map { (name, $0) })
@@ -305,7 +320,7 @@ package nonisolated struct QueryPart: Sendable {
 
     /// The members of an object, as a form has them: `b=1&b=2`.
     static func fields(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        QueryPart(value) { text in
+        QueryPart(name, value) { text in
             guard case .members(let members) = text else { return form(name, text) }
             return QueryPart(members.flatMap { items($0.key, $0.value) })
         }
@@ -313,7 +328,7 @@ package nonisolated struct QueryPart: Sendable {
 
     /// `a=1,2`, or with another delimiter; empty without values.
     static func joined(_ name: String, _ value: (some ParameterValue)?, by mark: String = ",") -> QueryPart {
-        QueryPart(value) { text in
+        QueryPart(name, value) { text in
             let texts = text.flat
             guard texts.count > 1 else { return QueryPart(texts.map { (name, $0) }) }
             // A comma stays as it is; a space and a bar cannot.
@@ -325,7 +340,7 @@ package nonisolated struct QueryPart: Sendable {
 
     /// `a[b]=1`.
     static func deep(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
-        QueryPart(value) { text in QueryPart(items(name, text)) }
+        QueryPart(name, value) { text in QueryPart(items(name, text)) }
     }
 
     private static func items(_ name: String, _ value: ParameterText) -> [(String, String)] {
@@ -344,7 +359,7 @@ package nonisolated struct QueryPart: Sendable {
 
     /// JSON as the whole query.
     static func whole(_ value: (some Encodable)?) -> QueryPart {
-        QueryPart(value.map { ParameterText(json: $0) }) { text in
+        QueryPart(nil, value.map { ParameterText(json: $0) }) { text in
             QueryPart(encoded: text.flat.map(percentEncoded).joined())
         }
     }
@@ -376,7 +391,8 @@ package nonisolated struct HeaderPart: Sendable {
     /// A header field with comma-separated values; empty for nil.
     static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
         let value = value?.parameterText
-        return HeaderPart(name: name, text: value?.simple(explode: explode), failure: value?.failure)
+        let failure = value?.failure?.named("the value of its header field \(name)")
+        return HeaderPart(name: name, text: value?.simple(explode: explode), failure: failure)
     }
 
     /// A header field with JSON; empty for nil.
@@ -394,7 +410,9 @@ package nonisolated struct HeaderPart: Sendable {
         isEncoded: Bool = false
     ) -> HeaderPart {
         guard let value = value?.parameterText else { return HeaderPart() }
-        if let failure = value.failure { return HeaderPart(failure: failure) }
+        if let failure = value.failure {
+            return HeaderPart(failure: failure.named("the value of its cookie \(name)"))
+        }
         func written(_ text: String) -> String { isEncoded ? text : cookieText(text) }
         if explode, let pairs = value.pairs {
             return HeaderPart(cookies: pairs.map { "\(cookieText($0.key))=\(written($0.text))" })
@@ -425,7 +443,47 @@ nonisolated extension ParameterText {
     }
 }
 
-nonisolated extension ApiPath.StringInterpolation {
+/// A path, written as a literal, and its first value that does not encode.
+nonisolated struct RoutePath: ExpressibleByStringInterpolation {
+    fileprivate let path: ApiPath
+    fileprivate let failure: UnencodableParameter?
+
+    init(stringLiteral text: String) {
+        path = ApiPath(stringLiteral: text)
+        failure = nil
+    }
+
+    init(stringInterpolation literal: StringInterpolation) {
+        path = ApiPath(stringInterpolation: literal.path)
+        failure = literal.failure
+    }
+
+    /// Collects the text and the values of a literal.
+    nonisolated struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var path: ApiPath.StringInterpolation
+        fileprivate var failure: UnencodableParameter?
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            path = .init(literalCapacity: literalCapacity, interpolationCount: interpolationCount)
+        }
+
+        mutating func appendLiteral(_ literal: String) { path.appendLiteral(literal) }
+    }
+}
+
+nonisolated extension RoutePath.StringInterpolation {
+    /// A path, including its slashes.
+    mutating func appendInterpolation(_ other: ApiPath) { path.appendInterpolation(other) }
+
+    /// A value within one segment.
+    mutating func appendInterpolation(_ value: some ParameterValue) {
+        if case .text(let text) = value.parameterText {
+            path.appendInterpolation(text)
+        } else {
+            appendInterpolation(simple: value)
+        }
+    }
+
     /// JSON as one segment.
     mutating func appendInterpolation(json value: some Encodable) {
         appendInterpolation(simple: ParameterText(json: value))
@@ -453,10 +511,10 @@ nonisolated extension ApiPath.StringInterpolation {
         name: String?,
         _ explode: Bool
     ) {
-        if value.failure != nil {
-            // A connection refuses a route with an empty value between slashes.
-            appendInterpolation(ApiPath(segment: ""))
-            appendLiteral("/")
+        if let error = value.failure {
+            failure = failure ?? error.named("a value in its path")
+            // The route's URL is never requested. An empty value would be refused as such.
+            path.appendInterpolation("{}")
             return
         }
         let pairs = explode ? value.pairs : nil
@@ -473,6 +531,10 @@ nonisolated extension ApiPath.StringInterpolation {
         }
         let text = start + texts.joined(separator: separator)
         // An empty text is refused as a value, because the path would name another resource.
-        if text.isEmpty { appendInterpolation("") } else { appendInterpolation(ApiPath(alreadyEncoded: text)) }
+        if text.isEmpty {
+            path.appendInterpolation("")
+        } else {
+            path.appendInterpolation(ApiPath(alreadyEncoded: text))
+        }
     }
 }
