@@ -2,6 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import Synchronization
+
 /// Finds stored properties of an environment that have the name of a requirement, but another type.
 ///
 /// Swift does not report such a property: the default of ``ApiEnvironment`` applies. A mirror shows only stored
@@ -9,15 +11,23 @@
 enum EnvironmentProperties {
     /// The result for each type of environment, because a mirror takes longer than building a request.
     private static let flaws = Locked<[ObjectIdentifier: String?]>([:])
+    /// The last type that has no flaw: most processes use one, and then no request takes the lock.
+    private static let lastFlawless = Atomic<Int>(0)
 
     /// The first property whose type does not fit, in words; nil if there is no such property.
     static func flaw<Environment: ApiEnvironment>(of environment: Environment) -> String? {
         // Most enums without associated values have at most one byte, and no enum has stored properties.
         guard MemoryLayout<Environment>.size > 1 else { return nil }
         let type = ObjectIdentifier(Environment.self)
-        if let known = flaws.withLock({ $0[type] }) { return known }
-        let flaw = examine(environment)
-        flaws.withLock { _ = $0.updateValue(flaw, forKey: type) }
+        if lastFlawless.load(ordering: .relaxed) == Int(bitPattern: type) { return nil }
+        let flaw: String?
+        if let known = flaws.withLock({ $0[type] }) {
+            flaw = known
+        } else {
+            flaw = examine(environment)
+            flaws.withLock { _ = $0.updateValue(flaw, forKey: type) }
+        }
+        if flaw == nil { lastFlawless.store(Int(bitPattern: type), ordering: .relaxed) }
         return flaw
     }
 
