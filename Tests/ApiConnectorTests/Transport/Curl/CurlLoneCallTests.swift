@@ -59,9 +59,10 @@ struct CurlLoneCallTests {
     @Test func givesItsBodysSourceTheCallersTaskLocalValues() async throws {
         let gate = Gate("other")
         let server = try LoopbackServer { connection in
-            guard let request = try connection.readRequest() else { return }
-            if request.target == "/held" { try connection.wait(for: gate) }
-            try connection.send(.status(204), answering: request)
+            while let request = try connection.readRequest() {
+                if request.target == "/held" { try connection.wait(for: gate) }
+                try connection.send(.status(204), answering: request)
+            }
         }
         let provider = CurlProvider(configuration: .patient)
         let seen = Locked<[String]>([])

@@ -140,13 +140,17 @@ struct CurlUploadTests {
 
     @Test func failsWithTheSourcesError() async throws {
         struct Broken: Error {}
+        let isAccepted = Gate("accepted")
         let server = try LoopbackServer { connection in
+            isAccepted.open()
             _ = try connection.readRequest()
         }
         let body = RequestBody.stream {
-            AsyncThrowingStream<Data, any Error> { continuation in
-                continuation.yield(Data("one".utf8))
-                continuation.finish(throwing: Broken())
+            let left = Locked([Data("one".utf8)])
+            return AsyncThrowingStream<Data, any Error> {
+                if let chunk = left.withLock({ $0.popLast() }) { return chunk }
+                try await isAccepted.opened()
+                throw Broken()
             }
         }
         let error = await #expect(throws: ApiConnectorError.self) {
