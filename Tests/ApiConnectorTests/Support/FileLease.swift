@@ -16,8 +16,11 @@ final class FileLease: Sendable {
         descriptor = open(file.path(percentEncoded: false), O_RDWR | O_CLOEXEC)
         // F_SETSIG: the system announces the end of the lease by a signal that is ignored by default.
         try #require(descriptor >= 0 && fcntl(descriptor, 10, SIGURG) == 0)
-        // F_SETLEASE
-        try #require(fcntl(descriptor, 1024, F_WRLCK) == 0)
+        // F_SETLEASE. A process that another test starts has a copy of the descriptor until it calls `exec`.
+        while fcntl(descriptor, 1024, F_WRLCK) != 0 {
+            try #require(errno == EAGAIN)
+            sched_yield()
+        }
     }
 
     /// Whether another descriptor waits for the end of the lease (F_GETLEASE).
