@@ -86,6 +86,7 @@ extension BadInputTests {
         #expect(error.description.hasSuffix(advice))
     }
 
+    /// libcurl's limit is 5,000 fields from 8.14 on, which then also applies to Foundation.
     @Test(arguments: Wire.sockets)
     func tenThousandFieldsAllArriveOrFailTheCall(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
@@ -94,6 +95,16 @@ extension BadInputTests {
             try connection.send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok")
         }
         let api = Self.connection(wire, to: server.port)
+        guard wire == .urlSession, CurlVersion.loaded.map({ $0 < "8.14" }) ?? true else {
+            let error = await #expect(throws: ApiConnectorError.self) { try await api.response(at: Endpoint("/")) }
+            #expect(error?.kind == .malformedResponse)
+            if wire == .system {
+                let detail =
+                    "the heads and trailers of the response have more than 5000 fields, which is also libcurl's limit"
+                #expect(error?.detail == detail)
+            }
+            return
+        }
         let response = try await api.response(at: Endpoint("/"))
         #expect(response.headers.count == 10_001)
         #expect(response.headers["X-9999"] == "9999")
