@@ -15,5 +15,10 @@ enum Libcurl {
     /// Earlier versions repeat a request by themselves if it was sent on a reused connection. So a request that must not
     /// be sent twice takes a new connection there, and the log about HTTP/2 is not read.
     static let asks = CurlRuntime.asksBeforeSending
+
+    /// Whether libcurl reads all that a server sends before it returns: 7.88.
+    ///
+    /// The other versions return from time to time, so a call without a limit goes on until its server ends it.
+    static let readsWithoutEnd = 0x07_58_00..<0x07_59_00 ~= version
 }
 #endif
