@@ -13,16 +13,14 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #define MUTEX __attribute__((swift_context)) void *mutex
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-typedef void Await(void *) __attribute__((swiftasynccall));
+typedef void Await(void **) __attribute__((swiftasynccall));
+typedef void Continue(__attribute__((swift_async_context)) void **) __attribute__((swiftasynccall));
 typedef void Resume(void *) __attribute__((swiftcall));
 typedef void Lock(uint32_t thread, MUTEX) __attribute__((swiftcall));
 typedef void Unlock(MUTEX) __attribute__((swiftcall));
@@ -44,46 +42,34 @@ __attribute__((constructor)) static void find_runtime(void) {
     runtime_unlock = (Unlock *)dlsym(RTLD_NEXT, UNLOCK);
 }
 
-// A continuation is resumed before, after or during its suspension. The runtime decides by its state. The lock keeps the
-// state from changing between the look of a function below and its work, so none of the three cases is missed.
-//
-// The thread sanitizer does not know this lock: a known one would put all continuations in order, and hide races.
-static atomic_flag lock = ATOMIC_FLAG_INIT;
+// If a continuation is resumed while its task suspends, the runtime goes on at once with the function that the context
+// names. The function below takes its place, because a look at the state before the suspension may be too early. It runs
+// on the same thread, so the thread remembers the function that it replaces. A task that was suspended is resumed without
+// it.
+static _Thread_local Continue *replaced;
 
-static void begin(void) {
-    while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) sched_yield();
-}
+// Words of the runtime's ContinuationAsyncContext (Swift 6.3, include/swift/ABI/Task.h).
+enum { RESUME_PARENT = 1, FLAGS = 2, SWITCHES_EXECUTOR = 1 << 1 };
 
-static void end(void) { atomic_flag_clear_explicit(&lock, memory_order_release); }
-
-// Words of the runtime's AsyncTask and ContinuationAsyncContext (Swift 6.3, include/swift/ABI/Task.h).
-enum { RESUME_CONTEXT = 8, AWAIT_STATE = 3, PENDING = 0 };
-
-static bool is_pending(void *context) {
-    return atomic_load_explicit((_Atomic(uintptr_t) *)context + AWAIT_STATE, memory_order_acquire) == PENDING;
-}
-
-__attribute__((swiftasynccall)) void swift_continuation_await(void *context) {
-    begin();
-    if (is_pending(context)) {
-        // Suspends the task and returns.
-        runtime_await(context);
-        end();
-        return;
-    }
-    end();
+static __attribute__((swiftasynccall)) void go_on(__attribute__((swift_async_context)) void **context) {
+    Continue *function = replaced;
+    context[RESUME_PARENT] = (void *)function;
     if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());
+    __attribute__((musttail)) return function(context);
+}
+
+__attribute__((swiftasynccall)) void swift_continuation_await(void **context) {
+    if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());
+    if (!((uintptr_t)context[FLAGS] & SWITCHES_EXECUTOR)) {
+        replaced = (Continue *)context[RESUME_PARENT];
+        context[RESUME_PARENT] = (void *)go_on;
+    }
     __attribute__((musttail)) return runtime_await(context);
 }
 
 __attribute__((swiftcall)) void swift_continuation_resume(void *task) {
     if (__tsan_release) __tsan_release(task);
-    begin();
-    bool waits = !is_pending(((void **)task)[RESUME_CONTEXT]);
-    // This enqueues a suspended task, so it may run the task: not inside the lock.
-    if (waits) end();
     runtime_resume(task);
-    if (!waits) end();
 }
 
 __attribute__((swiftcall)) void lock_slowly(uint32_t thread, MUTEX) __asm__(LOCK);
