@@ -307,6 +307,7 @@ extension CurlHandle {
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
             isHTTP1: isSequential(transfer)
         )
+        if CurlRuntime.readsTLSSettingsEarly { refreshAuthorities() }
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }

@@ -19,6 +19,9 @@ enum CurlRuntime {
     /// From 7.87.0 on, a multi handle caches the trusted certificates.
     static let keepsAuthorities = versionNumber >= 0x07_57_00
 
+    /// From 8.23 on, the settings of TLS in the callback for a new socket have no effect on its connection.
+    static let readsTLSSettingsEarly = versionNumber >= 0x08_17_00
+
     /// From 7.80.0 on, libcurl calls a callback before each send.
     static let asksBeforeSending = versionNumber >= 0x07_50_00
 
@@ -75,7 +78,7 @@ enum CurlRuntime {
         if version < CurlLogTexts.oldestVersion {
             return
                 "libcurl 7.76.1 or later is needed, but libcurl.so.4 is \(versionName); install a newer libcurl, or "
-                + "use URLSessionProvider"
+                + "depend on ApiConnector with traits: [], which selects URLSession"
         }
         if !hasTLS {
             return "a libcurl with TLS is needed, but libcurl.so.4, \(versionName), has no TLS; install another "

@@ -11,8 +11,8 @@ struct CurlRuntimeTests {
     @Test func refusesALibcurlThatIsTooOld() {
         #expect(
             CurlRuntime.flaw(version: 0x07_4C_00, versionName: "7.76.0", hasTLS: true)
-                == "libcurl 7.76.1 or later is needed, but libcurl.so.4 is 7.76.0; install a newer libcurl, or use "
-                + "URLSessionProvider"
+                == "libcurl 7.76.1 or later is needed, but libcurl.so.4 is 7.76.0; install a newer libcurl, or "
+                + "depend on ApiConnector with traits: [], which selects URLSession"
         )
         #expect(CurlRuntime.flaw(version: 0x07_4C_01, versionName: "7.76.1", hasTLS: true) == nil)
     }
