@@ -18,8 +18,8 @@ struct CurlFraming {
     private var last = Last.nothing
     private var length: Int64?
     private var hasTransferCoding = false
-    /// Whether `chunked` is the last transfer coding so far.
-    private var isChunked = false
+    /// The last transfer coding so far, in lower case.
+    private var lastCoding: String?
 
     /// Whether both a length and a transfer coding define the end of the body; libcurl uses the coding.
     var isAmbiguous: Bool { length != nil && hasTransferCoding }
@@ -28,7 +28,7 @@ struct CurlFraming {
     ///
     /// The body would end with the connection, and half of it would be a success. RFC 9112, section 6.3, treats such a
     /// response as an attempt to smuggle; `identity` is no transfer coding since RFC 7230.
-    var ignoresLength: Bool { isAmbiguous && !isChunked }
+    var ignoresLength: Bool { isAmbiguous && lastCoding != "chunked" }
 
     /// Why such a response is refused.
     static let ignoredLength =
@@ -66,7 +66,7 @@ struct CurlFraming {
         if let first = text.first, Self.isBlank(first) {
             // RFC 9112, section 5.2: a folded line continues the value before it.
             return last == .other
-                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where it is not allowed"
+                ? nil : "the response has the folded line \(Self.quoted(text)) where it is not allowed"
         }
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             text[..<colon].allSatisfy(ByteSet.token.contains)
@@ -76,13 +76,12 @@ struct CurlFraming {
 
     /// Checks a trailer line with its line break; libcurl before 7.88 accepts any line.
     ///
+    /// libcurl 8.18 and later refuses a folded trailer, so it is refused over every version.
+    ///
     /// - Returns: Why the response is refused; nil if the line is valid.
     static func flaw(inTrailer line: UnsafeRawBufferPointer) -> String? {
-        var framing = CurlFraming()
-        framing.last = .other
         let text = withoutLineEnd(line)
-        guard !text.isEmpty else { return nil }
-        return framing.checkForm(of: text)
+        return text.isEmpty ? nil : CurlFraming().checkForm(of: text)
     }
 
     /// RFC 9112, section 6.3: repeated equal lengths, in several fields or in a list, are one length.
@@ -103,18 +102,21 @@ struct CurlFraming {
         return true
     }
 
-    /// RFC 9112, sections 6.1 and 7: `chunked` appears once, as the last coding.
+    /// RFC 9112, sections 6.1 and 7: `chunked` appears once.
     ///
-    /// Any other coding was not requested; libcurl would decode it without a limit.
+    /// Any other coding was not requested; libcurl would decode it without a limit. `identity` changes nothing, but it is
+    /// no coding since RFC 7230: after it, libcurl 8.4 to 8.12 takes the chunks for the body.
     private mutating func take(transferCodings value: Slice<UnsafeRawBufferPointer>) -> String? {
         for element in value.split(separator: UInt8(ascii: ",")) {
             let name = String(decoding: Self.trimmed(element).prefix(32), as: UTF8.self).lowercased()
             if name.isEmpty { continue }
-            if isChunked { return "the response names the transfer coding \(name) after chunked" }
+            if let lastCoding, lastCoding == "chunked" || name == "chunked" {
+                return "the response names the transfer coding \(name) after \(lastCoding)"
+            }
             guard name == "chunked" || name == "identity" else {
                 return "the body came in the transfer coding \(name), which was not requested"
             }
-            isChunked = name == "chunked"
+            lastCoding = name
         }
         return nil
     }

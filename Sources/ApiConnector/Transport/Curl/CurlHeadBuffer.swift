@@ -149,12 +149,15 @@ struct CurlHeadBuffer {
     }
 
     /// The number in `HTTP/1.1 200 OK`, `HTTP/2 200 ` or `HTTP/1.1 200`; nil for any other line.
+    ///
+    /// Some versions of libcurl also accept two spaces before the status, no space after it, or a status below 100. RFC
+    /// 9112, section 4, and RFC 9110, section 15, have none of these.
     static func status(of line: some Collection<UInt8>) -> Int? {
         guard line.starts(with: "HTTP/".utf8) else { return nil }
-        let digits = line.drop { $0 != UInt8(ascii: " ") }.drop { $0 == UInt8(ascii: " ") }.prefix {
-            UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-        }
-        guard digits.count == 3 else { return nil }
+        let rest = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
+        let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        let hasEnd = rest.dropFirst(3).first.map { $0 <= UInt8(ascii: " ") } ?? true
+        guard digits.count == 3, digits.first != UInt8(ascii: "0"), hasEnd else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 }

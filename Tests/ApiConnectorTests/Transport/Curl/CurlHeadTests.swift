@@ -41,14 +41,18 @@ struct CurlHeadTests {
         #expect(head.headers[.location] == "/café")
     }
 
-    @Test(arguments: ["HTTP/1.1 204", "HTTP/1.1 204 ", "HTTP/2 204 ", "HTTP/1.0  204 No Content"])
+    @Test(arguments: ["HTTP/1.1 204", "HTTP/1.1 204 ", "HTTP/2 204 ", "HTTP/1.0 204 No Content", "HTTP/1.1 204\tNo"])
     func readsAStatusLineWithOrWithoutReason(_ line: String) throws {
         let (steps, buffer) = deliver([line, ""])
         #expect(steps == [.proceed, .complete(isProvisional: false)])
         #expect(try #require(CurlResponseHead(buffer.bytes)).status == 204)
     }
 
-    @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 abc", "ICY 200 OK", "HTTP/1.1"])
+    /// Some versions of libcurl accept two spaces, no space after the status, or a status below 100.
+    @Test(arguments: [
+        "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 abc", "ICY 200 OK", "HTTP/1.1", "HTTP/1.1  200 OK", "HTTP/1.1 200OK",
+        "HTTP/1.1 099 Odd", "HTTP/1.1 000",
+    ])
     func refusesAnInvalidStatusLine(_ line: String) {
         #expect(CurlResponseHead(Array((line + "\r\n").utf8)) == nil)
     }
@@ -65,13 +69,14 @@ struct CurlHeadTests {
     }
 
     @Test func ignoresTrailers() {
-        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "", "X-Trailer: 1", " folded", "B: 2", ""])
+        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "", "X-Trailer: 1", "B: 2", ""])
         #expect(steps.filter { $0 != .proceed } == [.complete(isProvisional: false)])
         #expect(String(decoding: buffer.bytes, as: UTF8.self) == "HTTP/1.1 200 OK\r\nA: 1\r\n")
     }
 
-    /// libcurl before 7.88 accepts them.
-    @Test(arguments: ["HTTP/1.1 500 No", "X", "X: \0", ": x"]) func refusesTrailersThatAreNoFields(_ trailer: String) {
+    /// libcurl before 7.88 accepts them, and before 8.18 a folded one.
+    @Test(arguments: ["HTTP/1.1 500 No", "X", "X: \0", ": x", " folded", " x: y"])
+    func refusesTrailersThatAreNoFields(_ trailer: String) {
         let steps = deliver(["HTTP/1.1 200 OK", "A: 1", "", trailer, ""]).0.filter { $0 != .proceed }
         #expect(steps.count == 2)
         guard case .refused = steps.last else { return #expect(Bool(false), "\(steps)") }
@@ -141,6 +146,15 @@ struct CurlHeadTests {
     func refusesACodingAfterChunked(_ lines: [String], _ name: String) {
         let (steps, _) = deliver(["HTTP/1.1 200 OK"] + lines)
         #expect(steps.last == .refused("the response names the transfer coding \(name) after chunked"))
+    }
+
+    /// libcurl 8.4 to 8.12 takes the chunks for the body.
+    @Test(arguments: [
+        ["Transfer-Encoding: identity, chunked"], ["Transfer-Encoding: Identity", "Transfer-Encoding: Chunked"],
+    ])
+    func refusesChunkedAfterIdentity(_ lines: [String]) {
+        let (steps, _) = deliver(["HTTP/1.1 200 OK"] + lines)
+        #expect(steps.last == .refused("the response names the transfer coding chunked after identity"))
     }
 
     /// A value may be a secret.

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension FramedResponse {
-    /// `Transfer-Encoding` (RFC 9112, section 6.1): `chunked` once, and `identity`, the coding that changes nothing.
+    /// `Transfer-Encoding` (RFC 9112, section 6.1): `chunked` once, or `identity`, the coding that changes nothing.
     static let codings: [FramedResponse] = [
         FramedResponse("chunked in mixed case", .coding(" ChUnKeD"), .hello),
         FramedResponse("chunked without a blank", .coding("chunked"), .hello, foundation: .malformed),
@@ -22,7 +22,14 @@ extension FramedResponse {
         FramedResponse("chunked after a form feed", .coding(" \u{c}chunked"), .malformed, foundation: .lost),
         FramedResponse("chunked after a no-break space", .coding(" \u{a0}chunked"), .malformed),
         FramedResponse("identity", .coding(" identity", body: "hello"), .hello),
-        FramedResponse("identity and chunked", .coding(" identity, chunked"), .hello),
+        // From 8.4 to 8.12, libcurl takes the chunks for the body.
+        FramedResponse("identity and chunked", .coding(" identity, chunked"), .malformed, foundation: .hello),
+        FramedResponse(
+            "identity and chunked in two fields",
+            .coding(" identity\r\nTransfer-Encoding: chunked"),
+            .malformed,
+            foundation: .hello
+        ),
         FramedResponse(
             "chunked and identity in two fields",
             .coding(" chunked\r\nTransfer-Encoding: identity"),

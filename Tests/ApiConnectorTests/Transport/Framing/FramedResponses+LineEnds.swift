@@ -59,10 +59,11 @@ extension FramedResponse {
             .malformed,
             foundation: .body("Content-Length: 5\r\n\r\nhello")
         ),
+        // From 8.18 on, libcurl joins the line to the field before it, so that the head has no end.
         FramedResponse(
             "a line of blanks ends the head",
             .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n  \r\nhello"),
-            .malformed,
+            CurlVersion.since("8.18", .lost, before: .malformed),
             foundation: .lost
         ),
     ]

@@ -7,13 +7,13 @@ import ApiConnector
 extension FramedResponse {
     /// The first line (RFC 9112, section 4).
     ///
-    /// A missing reason, and blanks in other places than one space, change nothing. A version that is not HTTP/1, a status that
-    /// does not have three digits, and a control character do.
+    /// A missing reason changes nothing. Two spaces before the status, no space after it, a version that is not HTTP/1, a
+    /// status that does not have three digits, and a control character do.
     static let statusLines: [FramedResponse] = [
         FramedResponse("no reason", .status("HTTP/1.1 200"), .hello, foundation: .malformed),
         FramedResponse("no reason, but the space before it", .status("HTTP/1.1 200 "), .hello),
         FramedResponse("HTTP/1.0", .status("HTTP/1.0 200 OK"), .hello),
-        FramedResponse("two spaces before the status", .status("HTTP/1.1  200 OK"), .hello, foundation: .malformed),
+        FramedResponse("two spaces before the status", .status("HTTP/1.1  200 OK"), .malformed),
         FramedResponse("a reason in Latin-1", .status("HTTP/1.1 200 Tr\u{e8}s bien"), .hello, foundation: .malformed),
         FramedResponse("a reason in UTF-8", .status("HTTP/1.1 200 Tr\u{c3}\u{a8}s bien"), .hello),
         FramedResponse("a reason of 10 000 bytes", .status("HTTP/1.1 200 \(many("a", 10_000))"), .hello),
@@ -31,7 +31,7 @@ extension FramedResponse {
         FramedResponse("status +200", .status("HTTP/1.1 +200 OK"), .malformed),
         FramedResponse("status 2O0 with a letter", .status("HTTP/1.1 2O0 OK"), .malformed),
         FramedResponse("status 2 00 with a space", .status("HTTP/1.1 2 00 OK"), .malformed),
-        FramedResponse("no space after the status", .status("HTTP/1.1 200OK"), .hello, foundation: .malformed),
+        FramedResponse("no space after the status", .status("HTTP/1.1 200OK"), .malformed),
         FramedResponse("a tab before the status", .status("HTTP/1.1\t200 OK"), .malformed),
         FramedResponse("a tab after the status", .status("HTTP/1.1 200\tOK"), .hello, foundation: .malformed),
         FramedResponse("no space before the status", .status("HTTP/1.1200 OK"), .malformed),

@@ -7,7 +7,7 @@ import ApiConnector
 extension FramedResponse {
     /// Trailers (RFC 9112, section 7.1.2) are always dropped.
     ///
-    /// libcurl reads a line without a colon, and one with NUL, as an error.
+    /// libcurl reads a line without a colon, and one with NUL, as an error; from 8.18 on, also a folded line.
     static let trailers: [FramedResponse] = [
         FramedResponse("a trailer", .trailers("X: y\r\n\r\n"), .hello, foundation: .endsTheProcess),
         FramedResponse(
@@ -32,7 +32,13 @@ extension FramedResponse {
         FramedResponse(
             "a trailer that is folded",
             .trailers("X: y\r\n z\r\n\r\n"),
-            .hello,
+            .malformed,
+            foundation: .endsTheProcess
+        ),
+        FramedResponse(
+            "a trailer that starts with a blank",
+            .trailers(" X: y\r\n\r\n"),
+            .malformed,
             foundation: .endsTheProcess
         ),
         FramedResponse("a trailer with NUL", .trailers("X: \0\r\n\r\n"), .malformed, foundation: .endsTheProcess),

@@ -74,11 +74,12 @@ extension HostileFixture {
             is: hello
         ),
         .response("a blank before chunked's colon", ["Transfer-Encoding : chunked"], body: chunked, is: malformed),
+        // From 8.18 on, libcurl joins folded lines before it reads them.
         .response(
             "folded chunked",
             ["Transfer-Encoding:", " chunked"],
             body: chunked,
-            is: malformed,
+            is: CurlVersion.since("8.18", hello, before: malformed),
             foundation: .response(200, "5\r\nhello\r\n0\r\n\r\n")
         ),
         .response(
@@ -115,11 +116,12 @@ extension HostileFixture {
             body: "-5\r\nhello\r\n0\r\n\r\n",
             is: malformed
         ),
+        // RFC 9112, section 7.1, sets no limit. libcurl's limit is 16 digits, and 17 from 8.23 on.
         .response(
             "a chunk size of 17 digits",
             ["Transfer-Encoding: chunked"],
             body: "00000000000000005\r\nhello\r\n0\r\n\r\n",
-            is: malformed
+            is: CurlVersion.since("8.23", hello, before: malformed)
         ),
         .response(
             "a chunk longer than its size",
@@ -272,7 +274,12 @@ extension HostileFixture {
             ),
             .frames("HTTP/2: a name in upper case", [.head([("X", "y")]), .data("hello")], is: malformed),
             .frames("HTTP/2: a field of HTTP/1.1", [.head([("connection", "close")]), .data("hello")], is: malformed),
-            .frames("HTTP/2: a line break in a value", [.head([("x", "y\r\nz: 1")]), .data("hello")], is: malformed),
+            // libcurl's nghttp2 1.67 drops such a field (seen; 1.64 resets the stream).
+            .frames(
+                "HTTP/2: a line break in a value",
+                [.head([("x", "y\r\nz: 1")]), .data("hello")],
+                is: CurlVersion.library("nghttp2").map { $0 >= "1.67" } ?? false ? hello : malformed
+            ),
             .frames("HTTP/2: data before the head", [.data("hello")], is: malformed),
             .frames(
                 "HTTP/2: a frame of 16 MiB",
