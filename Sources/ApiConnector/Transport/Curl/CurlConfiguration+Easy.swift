@@ -45,6 +45,11 @@ extension CurlConfiguration {
 }
 
 extension CurlConfiguration.HTTPVersion {
+    /// The version to use, depending on whether libcurl may use HTTP/2.
+    func supported(hasHTTP2: Bool) -> Self {
+        self == .automatic && !hasHTTP2 ? .http1 : self
+    }
+
     func mayMultiplex(isSecure: Bool) -> Bool {
         switch self {
         case .automatic: isSecure

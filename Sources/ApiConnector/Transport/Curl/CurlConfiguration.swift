@@ -125,12 +125,17 @@ extension CurlConfiguration {
     public enum HTTPVersion: Sendable, Hashable {
         /// HTTP/2 over TLS if the server supports it, with many requests per connection; otherwise HTTP/1.1.
         ///
-        /// libcurl 7.88.1 to 8.0 may lose the end of a body of more than 512 KiB, if other requests of the connection
-        /// wait for their responses. The call then ends at its stall timeout, or with the next response.
+        /// HTTP/2 needs libcurl 7.88, or 8.3 or later. All other versions use HTTP/1.1, because they may report a
+        /// truncated body as a success, or wait without end, after the server has violated HTTP/2.
+        ///
+        /// libcurl 7.88.1 may lose the end of a body of more than 512 KiB, if other requests of the connection wait for
+        /// their responses. The call then ends at its stall timeout, or with the next response.
         case automatic
         /// HTTP/1.1 only.
         case http1
         /// HTTP/2 with prior knowledge, also without TLS; for a server that is known to support it.
+        ///
+        /// Calls fail with kind `.invalidRequest` over a libcurl that is neither 7.88 nor 8.3 or later.
         case http2PriorKnowledge
     }
 

@@ -90,7 +90,7 @@ extension CurlHandle {
         case .failedRead: progress.isNone(in: turns.callNumber)
         // Sending also fails without a text, if the server has closed the stream.
         case .failedReadOfOpenConnection: !log.isClosed && isConnectionOpen
-        case .named, .unknown: false
+        case .named: false
         }
     }
 

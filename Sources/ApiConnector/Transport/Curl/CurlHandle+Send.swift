@@ -173,10 +173,9 @@ extension CurlHandle {
         log = CurlStreamLog()
         hasSentBefore = false
         isBodyUsedUp = false
-        // Without the question, libcurl by itself repeats a request on a reused connection, and one that the server
-        // refused with HTTP_1_1_REQUIRED.
+        // Without the question, libcurl by itself repeats a request on a reused connection.
         let mustNotRepeat = !CurlRuntime.asksBeforeSending && !transfer.request.isRepeatable
-        take(mustNotRepeat ? configuration.httpVersion == .http2PriorKnowledge ? .fresh : .http1 : send.route)
+        take(mustNotRepeat ? .fresh : send.route)
         if requiresHTTP1(transfer) { useHTTP1() }
     }
 

@@ -149,7 +149,7 @@ final class CurlHandle {
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
         if code == 100, words.hasPrefix(CurlLogTexts.tooManyFields) {
-            guard sendCount > 0 || !CurlRuntime.asksBeforeSending else {
+            guard sendCount > 0 else {
                 return ApiConnectorError(.cannotConnect, Self.tooManyTunnelFields, request: transfer.request)
             }
             return ApiConnectorError(.malformedResponse, CurlHeadBuffer.tooManyFields, request: transfer.request)

@@ -20,50 +20,42 @@ struct CurlLogTexts {
     /// Whether the texts of this version are known.
     var areKnown: Bool { Self.oldestVersion...Self.newestVersion ~= version }
 
-    /// Whether the number of a stream is hexadecimal: before 7.84.
-    var writesStreamsInHexadecimal: Bool { version < 0x07_54_00 }
-
     /// How a version shows that the server refused the stream of a request on a reused connection.
     enum Refusal {
-        /// The read fails without an error text, and no other reason has none: before 8.0.
+        /// The read fails without an error text, and no other reason has none: in 7.88.
         case failedRead
-        /// As before 8.0, but the end of the connection has no error text either: from 8.1 to 8.16.
+        /// As in 7.88, but the end of the connection has no error text either: from 8.13 to 8.16.
         case failedReadOfOpenConnection
         /// The text names the refusal: from 8.17 on, and in a trace.
         case named
-        case unknown
     }
 
     var refusal: Refusal {
-        guard areKnown else { return .unknown }
-        return switch version {
-        case _ where needsTrace: .named
+        switch version {
         case ..<0x08_00_00: .failedRead
-        case 0x08_01_00..<0x08_11_00: .failedReadOfOpenConnection
-        case 0x08_11_00...: .named
-        default: .unknown
+        case 0x08_0D_00..<0x08_11_00: .failedReadOfOpenConnection
+        default: .named
         }
     }
 
     /// Whether a connection that libcurl gives up without a GOAWAY in its log means a violation of HTTP/2: in 7.88.
     ///
-    /// From 8.13 on, the log names the violation.
-    var showsViolationsByClosing: Bool { 0x07_58_00..<0x07_59_00 ~= version }
+    /// From 8.3 on, the log or its trace names the violation.
+    var showsViolationsByClosing: Bool { version < 0x08_00_00 }
 
     /// Whether only a trace of the frames shows that nghttp2 ended the connection because of a violation: from 8.3 to
     /// 8.12.
     ///
-    /// libcurl does not notice it, and the transfer would wait for its response forever. Versions 8.1 and 8.2 have the
-    /// same fault, but no trace.
+    /// libcurl does not notice it, and the transfer would wait for its response forever.
     var needsTrace: Bool { 0x08_03_00..<0x08_0D_00 ~= version }
 
     // MARK: The log of one request
 
-    /// The start of a request's stream: up to 8.2, and from 8.3 on.
+    /// The start of a request's stream: in 7.88, and from 8.3 on.
     static let streams: [(start: StaticString, end: StaticString)] = [
         ("Using Stream ID: ", " (easy handle"), ("[HTTP/2] [", "] OPENED stream"),
     ]
-    /// The server's GOAWAY: in 7.88 to 8.0, with libcurl's spelling, and from 8.1 on.
+    /// The server's GOAWAY: in 7.88, with libcurl's spelling, and from 8.3 on.
     static let goAways: [StaticString] = ["recveived GOAWAY, error=", "received GOAWAY, error="]
     /// The server has refused the stream of a request on a new connection: all versions.
     static let refusal = "REFUSED_STREAM, retrying"

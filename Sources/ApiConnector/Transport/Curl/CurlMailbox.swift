@@ -40,7 +40,11 @@ final class CurlMailbox: Sendable {
         _ configuration: CurlConfiguration,
         startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = POSIXThread.start
     ) throws(ApiConnectorError) {
-        if let flaw = CurlRuntime.flaw { throw ApiConnectorError(.other, flaw) }
+        if let flaw = CurlRuntime.flaw ?? CurlRuntime.flaw(of: configuration.httpVersion) {
+            throw ApiConnectorError(.invalidRequest, flaw)
+        }
+        var configuration = configuration
+        configuration.httpVersion = configuration.httpVersion.supported(hasHTTP2: CurlRuntime.hasHTTP2)
         doorbell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard doorbell >= 0 else { throw Self.outOfDescriptors("eventfd") }
         let loop = try CurlLoop(self, configuration)

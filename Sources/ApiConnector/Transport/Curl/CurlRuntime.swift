@@ -28,9 +28,12 @@ enum CurlRuntime {
     /// The texts of this version.
     static let texts = CurlLogTexts(version: versionNumber)
 
-    /// Whether libcurl's log is read for facts about HTTP/2; the facts of a send need the callback before it.
+    /// Whether this libcurl may use HTTP/2.
+    static let hasHTTP2 = mayUseHTTP2(versionNumber)
+
+    /// Whether libcurl's log is read for facts about HTTP/2.
     static let readsLog: Bool = {
-        guard asksBeforeSending, texts.areKnown else { return false }
+        guard hasHTTP2, texts.areKnown else { return false }
         // This holds for the process, but libcurl writes a trace only for handles whose log is on.
         if texts.needsTrace, let function = dlsym(nil, "curl_global_trace") {
             _ = unsafeBitCast(function, to: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)("http/2")
@@ -44,13 +47,13 @@ enum CurlRuntime {
     /// In 7.88, HTTP/2 with prior knowledge breaks a reused connection.
     static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 
-    /// From 7.88.1 to 8.0, a response over HTTP/2 may never end if it does not fit in its transfer's buffer.
+    /// In 7.88.1, a response over HTTP/2 may never end if it does not fit in its transfer's buffer.
     ///
     /// libcurl then holds data back, and does not process the end of the response until the server sends more data on
     /// the connection. With the default buffer of 16 KiB, each response of 16 KiB that arrived at once did not end in
     /// the clear. Over TLS, one of 20 responses of 24 KiB to 96 KiB did not, if another request of the connection
     /// waited for its response, because each transfer reads for all. libcurl 8.1 has the fix.
-    private static let losesEndsOfResponses = (0x07_58_01..<0x08_01_00).contains(versionNumber)
+    private static let losesEndsOfResponses = versionNumber == 0x07_58_01
 
     /// The size of a transfer's buffer for HTTP/2, if the default does not do: 512 KiB, libcurl's maximum.
     ///
@@ -63,16 +66,34 @@ enum CurlRuntime {
         guard let info = curl_version_info(0)?.pointee else { return "libcurl does not report its version" }
         return flaw(
             version: info.version_num,
-            versionName: info.version.map { String(cString: $0) } ?? "?",
+            versionName: versionName,
             hasTLS: info.features & Int32(CCURL_VERSION_SSL) != 0
         )
     }()
+
+    /// Why this libcurl does not have the HTTP version that a configuration demands; nil if it does.
+    static func flaw(of httpVersion: CurlConfiguration.HTTPVersion) -> String? {
+        flaw(of: httpVersion, version: versionNumber, versionName: versionName)
+    }
+
+    private static var versionName: String {
+        curl_version_info(0)?.pointee.version.map { String(cString: $0) } ?? "?"
+    }
 
     /// Initializes libcurl.
     ///
     /// Starting it twice is harmless, and thread-safe since 7.84.
     private static let start = curl_global_init(CCURL_GLOBAL_ALL)
     private static let versionNumber = start == 0 ? curl_version_info(0)?.pointee.version_num ?? 0 : 0
+
+    /// Whether a version may use HTTP/2: 7.88, and 8.3 or later.
+    ///
+    /// The other versions do not tell a violation of HTTP/2 from the end of the connection: before 7.88, half a body
+    /// becomes a success, and from 8.0 to 8.2, the transfer waits until its time limit. Versions before 7.88 do not log a
+    /// GOAWAY either, which says whether the server has processed a request.
+    static func mayUseHTTP2(_ version: UInt32) -> Bool {
+        0x07_58_00..<0x07_59_00 ~= version || version >= 0x08_03_00
+    }
 
     static func flaw(version: UInt32, versionName: String, hasTLS: Bool) -> String? {
         if version < CurlLogTexts.oldestVersion {
@@ -85,6 +106,16 @@ enum CurlRuntime {
                 + "libcurl, or use URLSessionProvider"
         }
         return nil
+    }
+
+    static func flaw(
+        of httpVersion: CurlConfiguration.HTTPVersion,
+        version: UInt32,
+        versionName: String
+    ) -> String? {
+        guard httpVersion == .http2PriorKnowledge, !mayUseHTTP2(version) else { return nil }
+        return "HTTP/2 needs libcurl 7.88, or 8.3 or later, but libcurl.so.4 is \(versionName); set "
+            + "CurlConfiguration.httpVersion to .automatic or .http1, or install a newer libcurl"
     }
 }
 

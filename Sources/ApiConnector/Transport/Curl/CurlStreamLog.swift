@@ -69,7 +69,7 @@ struct CurlStreamLog {
     static func line(_ text: UnsafeRawBufferPointer, _ texts: CurlLogTexts) -> Line? {
         guard texts.areKnown else { return nil }
         return switch text.first {
-        case UInt8(ascii: "U"), UInt8(ascii: "["): streamLine(text, isHexadecimal: texts.writesStreamsInHexadecimal)
+        case UInt8(ascii: "U"), UInt8(ascii: "["): streamLine(text)
         case UInt8(ascii: "r"): goAway(text)
         case UInt8(ascii: "H"): endOfStream(text)
         case UInt8(ascii: "n"):
@@ -87,9 +87,9 @@ struct CurlStreamLog {
         }
     }
 
-    private static func streamLine(_ text: UnsafeRawBufferPointer, isHexadecimal: Bool) -> Line? {
+    private static func streamLine(_ text: UnsafeRawBufferPointer) -> Line? {
         for form in CurlLogTexts.streams {
-            if let stream = number(in: form, of: text, isHexadecimal: isHexadecimal) { return .stream(stream) }
+            if let stream = number(in: form, of: text) { return .stream(stream) }
         }
         if let stream = number(in: CurlLogTexts.tracedRefusal, of: text) { return .refusedStream(stream) }
         if let error = number(after: CurlLogTexts.tracedViolation, in: text) { return error == 0 ? nil : .violation }
@@ -99,9 +99,7 @@ struct CurlStreamLog {
     private static func goAway(_ text: UnsafeRawBufferPointer) -> Line? {
         for prefix in CurlLogTexts.goAways {
             guard let error = number(after: prefix, in: text) else { continue }
-            let rest = UnsafeRawBufferPointer(
-                rebasing: text.dropFirst(prefix.utf8CodeUnitCount).drop { isDigit($0, false) }
-            )
+            let rest = UnsafeRawBufferPointer(rebasing: text.dropFirst(prefix.utf8CodeUnitCount).drop(while: isDigit))
             guard let stream = number(after: ", last_stream=", in: rest) else { return nil }
             return .goAway(lastStream: stream, error: error)
         }
@@ -131,33 +129,31 @@ struct CurlStreamLog {
     /// The number between two texts; `nil` if the line has another form.
     private static func number(
         in form: (start: StaticString, end: StaticString),
-        of text: UnsafeRawBufferPointer,
-        isHexadecimal: Bool = false
+        of text: UnsafeRawBufferPointer
     ) -> UInt32? {
         guard starts(text[...], with: form.start) else { return nil }
         let rest = text.dropFirst(form.start.utf8CodeUnitCount)
-        let digits = rest.prefix { isDigit($0, isHexadecimal) }
+        let digits = rest.prefix(while: isDigit)
         guard starts(rest.dropFirst(digits.count), with: form.end) else { return nil }
-        return number(digits, isHexadecimal)
+        return number(digits)
     }
 
     private static func number(after prefix: StaticString, in text: UnsafeRawBufferPointer) -> UInt32? {
         guard starts(text[...], with: prefix) else { return nil }
-        return number(text.dropFirst(prefix.utf8CodeUnitCount).prefix { isDigit($0, false) }, false)
+        return number(text.dropFirst(prefix.utf8CodeUnitCount).prefix(while: isDigit))
     }
 
-    private static func number(_ digits: Slice<UnsafeRawBufferPointer>, _ isHexadecimal: Bool) -> UInt32? {
+    private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt32? {
         guard 1...10 ~= digits.count else { return nil }
-        return UInt32(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
+        return UInt32(String(decoding: digits, as: UTF8.self))
     }
 
     private static func starts(_ text: Slice<UnsafeRawBufferPointer>, with prefix: StaticString) -> Bool {
         text.starts(with: UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
     }
 
-    private static func isDigit(_ byte: UInt8, _ isHexadecimal: Bool) -> Bool {
+    private static func isDigit(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-            || (isHexadecimal && UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte)
     }
 }
 

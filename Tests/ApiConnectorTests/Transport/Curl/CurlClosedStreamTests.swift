@@ -8,9 +8,9 @@ import ApiConnectorTesting
 import Testing
 
 /// A server that closes an HTTP/2 stream or connection in place of a response.
-struct CurlClosedStreamTests {
+@Suite(.needsHTTP2) struct CurlClosedStreamTests {
     /// The stream that a server closes: on a new connection, and on a reused one.
-    private static let streams: [UInt32] = Libcurl.asks ? [1, 3] : [1]
+    private static let streams: [UInt32] = [1, 3]
     private let provider: CurlProvider
     /// Each request that a server has read, as connection and stream.
     private let seen = SeenStreams()
@@ -103,8 +103,7 @@ struct CurlClosedStreamTests {
         let error = await #expect(throws: ApiConnectorError.self) {
             try await status(.post, server, body: Self.stream(isReplayable: false))
         }
-        // Without a question, libcurl reports the end of the request itself.
-        #expect(error?.kind == (Libcurl.asks ? .notReplayable : .connectionLost), "\(error?.detail ?? "")")
+        #expect(error?.kind == .notReplayable, "\(error?.detail ?? "")")
         #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1"] : ["0.1", "0.3"]))
     }
 
@@ -120,7 +119,7 @@ struct CurlClosedStreamTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await status(method, server) }
         #expect(error?.kind == .connectionLost, "\(error?.detail ?? "")")
         #expect(error?.bytesSent == .all)
-        #expect(seen.all.withLock { $0 }.count == (Libcurl.asks ? method == .get ? 3 : 2 : 6))
+        #expect(seen.all.withLock { $0 }.count == (method == .get ? 3 : 2))
     }
 
     @Test(arguments: streams) func aPostWhoseStreamFailedIsSentOnce(_ closed: UInt32) async throws {
@@ -140,7 +139,7 @@ struct CurlClosedStreamTests {
     }
 
     /// RFC 9113, section 6.8: the server names an earlier stream as the last that it processes.
-    @Test(arguments: (Libcurl.asks ? [.get, .post] : [.get]) as [HTTPMethod], streams)
+    @Test(arguments: [.get, .post] as [HTTPMethod], streams)
     func aRequestAfterTheLastStreamIsRetried(_ method: HTTPMethod, _ closed: UInt32) async throws {
         let server = try server(processingUpTo: closed)
         if closed == 3 { #expect(try await status(.get, server) == 200) }
@@ -149,9 +148,7 @@ struct CurlClosedStreamTests {
     }
 
     /// One transfer reads the GOAWAY for both.
-    @Test(.enabled(if: Libcurl.asks, "libcurl sends both again")) func twoPostsAfterTheLastStreamAreRetried()
-        async throws
-    {
+    @Test func twoPostsAfterTheLastStreamAreRetried() async throws {
         let server = try LoopbackServer { [seen] connection in
             try connection.serveHTTP2 { stream in
                 seen.all.withLock { $0.append(connection.index == 0 ? "0.\(stream)" : "again") }
@@ -170,7 +167,7 @@ struct CurlClosedStreamTests {
     }
 
     /// The caller has nothing of a collected response that broke off.
-    @Test(.enabled(if: Libcurl.asks, "the log is not read"), arguments: [.get, .post] as [HTTPMethod])
+    @Test(arguments: [.get, .post] as [HTTPMethod])
     func aTruncatedResponseIsRetriedIfThatIsSafe(_ method: HTTPMethod) async throws {
         let server = try server(closing: 1) { connection, stream in
             try connection.send(HTTP2Frame(type: 1, flags: 4, stream: stream, payload: [0x88]))
@@ -186,7 +183,7 @@ struct CurlClosedStreamTests {
     }
 
     /// Each connection answers three requests and says farewell with the third, as nginx does at `keepalive_requests`.
-    @Test(.enabled(if: Libcurl.asks, "the log is not read")) func callsSurviveConnectionsOfAFewRequests() async throws {
+    @Test func callsSurviveConnectionsOfAFewRequests() async throws {
         let server = try LoopbackServer { connection in
             try connection.serveHTTP2 { stream in
                 guard stream <= 5 else { return }

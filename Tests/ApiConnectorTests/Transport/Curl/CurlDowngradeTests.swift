@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A server that requires HTTP/1.1 for a request that came over HTTP/2 (RFC 9113, section 7, HTTP_1_1_REQUIRED).
-struct CurlDowngradeTests {
+@Suite(.needsHTTP2) struct CurlDowngradeTests {
     /// How the server refuses a request.
     enum Refusal: String, CaseIterable {
         case reset
@@ -60,9 +60,9 @@ struct CurlDowngradeTests {
         return String(decoding: try await provider.response(for: request).body.collect(upTo: 100), as: UTF8.self)
     }
 
-    /// From 8.1 on, libcurl may open a second connection over HTTP/2 before it asks whether to send the request.
+    /// From 8.3 on, libcurl may open a second connection over HTTP/2 before it asks whether to send the request.
     private static func withoutIdleConnections(_ protocols: [String]) -> [String] {
-        guard Libcurl.version >= 0x08_01_00, protocols.count(where: { $0 == "h2" }) == 2 else { return protocols }
+        guard Libcurl.version >= 0x08_03_00, protocols.count(where: { $0 == "h2" }) == 2 else { return protocols }
         return Array(Set(protocols)).sorted()
     }
 

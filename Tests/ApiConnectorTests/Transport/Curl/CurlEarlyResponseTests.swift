@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnector
 
 /// A server that answers before it has read the request's body (RFC 9113, section 8.1).
-struct CurlEarlyResponseTests {
+@Suite(.needsHTTP2) struct CurlEarlyResponseTests {
     enum Body: String, CaseIterable {
         /// More than the window of a stream, in one piece.
         case whole

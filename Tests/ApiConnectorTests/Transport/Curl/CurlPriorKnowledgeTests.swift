@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// HTTP/2 without TLS and without asking.
-struct CurlPriorKnowledgeTests {
+@Suite(.needsHTTP2) struct CurlPriorKnowledgeTests {
     private let provider: CurlProvider
 
     init() {

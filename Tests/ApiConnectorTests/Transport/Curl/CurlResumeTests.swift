@@ -10,7 +10,7 @@ import Testing
 @testable import ApiConnector
 
 /// Paused transfers that end before the loop resumes them.
-@Suite(.timeLimit(.minutes(10))) struct CurlResumeTests {
+@Suite(.needsHTTP2, .timeLimit(.minutes(10))) struct CurlResumeTests {
     /// While the loop's thread waits, the connection is lost and the source yields a byte.
     ///
     /// So both come in one turn.

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Responses of one HTTP/2 connection that libcurl reads for each other.
-@Suite(.timeLimit(.minutes(10))) struct CurlSharedConnectionTests {
+@Suite(.needsHTTP2, .timeLimit(.minutes(10))) struct CurlSharedConnectionTests {
     private let provider: CurlProvider
 
     init() {

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The HTTP version of streams and downloads over TLS.
-struct CurlStreamVersionTests {
+@Suite(.needsHTTP2) struct CurlStreamVersionTests {
     private let certificates: TLSCertificates
     private let http1: LoopbackServer
     private let http2: LoopbackServer

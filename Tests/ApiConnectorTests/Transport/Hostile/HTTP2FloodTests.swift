@@ -50,7 +50,7 @@ import Testing
     /// The loop may return from libcurl meanwhile, if the server sends more slowly than libcurl reads.
     ///
     /// In ``everyLimitFiresWhileTheLoopIsBusy(_:)``, it provably does not.
-    @Test(arguments: HTTP2Flood.all, LateLimit.allCases)
+    @Test(.needsHTTP2, arguments: HTTP2Flood.all, LateLimit.allCases)
     func everyLimitFiresDuringAFlood(_ flood: HTTP2Flood, _ limit: LateLimit) async throws {
         let hostile = try HTTP2FloodServer(flood, Self.certificates.get())
         let healthy = try LoopbackServer { try $0.waitUntilPeerCloses() }
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// A call to another server succeeds although nothing limits it.
-    @Test(arguments: [false, true])
+    @Test(.needsHTTP2, arguments: [false, true])
     func aHealthyCallSucceedsDuringAFlood(isSecure: Bool) async throws {
         let flood = HTTP2Flood(frames: .windowUpdate, isSecure: isSecure, isAfterHead: true)
         let hostile = try HTTP2FloodServer(flood, Self.certificates.get())
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// The provider is usable again: the connection of the flood is closed, although its server still sends.
-    @Test(arguments: HTTP2Flood.all.filter { !$0.isRefused })
+    @Test(.needsHTTP2, arguments: HTTP2Flood.all.filter { !$0.isRefused })
     func aFloodEndsWithItsCall(_ flood: HTTP2Flood) async throws {
         let hostile = try HTTP2FloodServer(flood, Self.certificates.get())
         let healthy = try LoopbackServer.healthy(flood.isSecure ? .http1 : .http2)

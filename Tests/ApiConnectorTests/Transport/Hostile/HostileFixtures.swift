@@ -8,6 +8,11 @@ extension HostileFixture {
     /// Every fixture; one line adds one.
     static let all = framing + heads + trailers + http2
 
+    #if Curl && os(Linux)
+    /// The fixtures for `CurlProvider`: without HTTP/2 if it does not use HTTP/2 over this libcurl.
+    static let overCurl = all.filter { $0.version == .http1 || Libcurl.hasHTTP2 }
+    #endif
+
     /// RFC 9112, section 6.3: where the body ends.
     private static let framing: [HostileFixture] = [
         .response(
