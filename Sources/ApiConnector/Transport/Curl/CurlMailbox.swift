@@ -41,7 +41,7 @@ final class CurlMailbox: Sendable {
         startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = POSIXThread.start
     ) throws(ApiConnectorError) {
         if let flaw = CurlRuntime.flaw ?? CurlRuntime.flaw(of: configuration.httpVersion) {
-            throw ApiConnectorError(.invalidRequest, flaw)
+            throw ApiConnectorError(.invalidRequest, flaw).advising("")
         }
         var configuration = configuration
         configuration.httpVersion = configuration.httpVersion.supported(hasHTTP2: CurlRuntime.hasHTTP2)
