@@ -29,8 +29,13 @@ enum Libcurl {
 
 extension Trait where Self == ConditionTrait {
     /// Runs a test only over a libcurl with which the library uses HTTP/2.
-    static var needsHTTP2: ConditionTrait {
+    static var needsHTTP2: Self {
         .enabled(if: Libcurl.hasHTTP2, "HTTP/2 needs libcurl 7.88, or 8.3 or later")
+    }
+
+    /// Runs a test only over a libcurl with which the library does not use HTTP/2.
+    static var needsNoHTTP2: Self {
+        .enabled(if: !Libcurl.hasHTTP2, "the library uses HTTP/2 over this libcurl")
     }
 }
 #endif

@@ -10,8 +10,6 @@ import Testing
 
 /// Calls over a libcurl whose HTTP/2 the library does not use.
 struct CurlWithoutHTTP2Tests {
-    private static let hasNoHTTP2: ConditionTrait = .enabled(if: !Libcurl.hasHTTP2, "this libcurl has HTTP/2")
-
     private func configuration(_ certificates: TLSCertificates) -> CurlConfiguration {
         var configuration = CurlConfiguration.patient
         configuration.certificateAuthorityFile = certificates.authority
@@ -47,14 +45,14 @@ struct CurlWithoutHTTP2Tests {
         #expect(Set(protocols) == ["http/1.1"])
     }
 
-    @Test(hasNoHTTP2, arguments: [.standard, .streamed] as [ResponseDelivery])
+    @Test(.needsNoHTTP2, arguments: [.standard, .streamed] as [ResponseDelivery])
     func theDefaultUsesHTTP1IfTheServerHasBoth(_ delivery: ResponseDelivery) async throws {
         let certificates = try TLSCertificates()
         let protocols = try await protocols(configuration(certificates), certificates, delivery)
         #expect(Set(protocols) == ["http/1.1"])
     }
 
-    @Test(hasNoHTTP2) func aConfigurationThatDemandsHTTP2FailsTheCall() async throws {
+    @Test(.needsNoHTTP2) func aConfigurationThatDemandsHTTP2FailsTheCall() async throws {
         let version = try #require(CurlVersion.loaded)
         let server = try LoopbackServer.responding { _ in .text("1") }
         var configuration = CurlConfiguration.patient
