@@ -11,6 +11,17 @@ enum Wire: CaseIterable, Sendable {
 
     static let sockets: [Wire] = [.system, .urlSession]
 
+    /// Those that can verify a server's certificate.
+    static let secureSockets = sockets.filter { $0.isFoundationNetworking ? canVerify : true }
+
+    private static var canVerify: Bool {
+        #if Curl && os(Linux)
+        Libcurl.hasAuthorities
+        #else
+        true
+        #endif
+    }
+
     /// Whether it is URLSession on Linux, with its limits; see the page "URLSession on Linux".
     var isFoundationNetworking: Bool {
         #if Curl && os(Linux)

@@ -18,10 +18,14 @@ enum CurlAuthorities {
 
     /// The system's file; nil if libcurl should use its own defaults.
     static let systemPath: String? = {
-        guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil,
-            let info = curl_version_info(0)?.pointee, info.age >= 6
-        else { return nil }
-        return path(named: info.cainfo.map { String(cString: $0) }) { access($0, R_OK) == 0 }
+        guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil else { return nil }
+        return path(named: defaultPath) { access($0, R_OK) == 0 }
+    }()
+
+    /// libcurl's own default, which may not exist; nil if it has none.
+    static let defaultPath: String? = {
+        guard let info = curl_version_info(0)?.pointee, info.age >= 6 else { return nil }
+        return info.cainfo.map { String(cString: $0) }
     }()
 
     /// The first readable file: libcurl's own default, then the usual ones.

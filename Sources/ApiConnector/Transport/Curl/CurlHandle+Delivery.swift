@@ -14,6 +14,7 @@ extension CurlHandle {
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
         openSockets.countDelivered(line.count)
+        recordUnaskedSend()
         // Over TLS, the handshake decides the HTTP version. libcurl logs the stream of each request over HTTP/2, so a
         // request without a stream uses HTTP/1.
         if isLogged { head.isHTTP1 = log.stream == nil }
@@ -105,8 +106,14 @@ extension CurlHandle {
     }
 
     private func pauseReceiving() -> Int {
-        isReceivePaused = true
+        recordPause(true)
         return CCURL_WRITEFUNC_PAUSE
+    }
+
+    /// Records that libcurl is about to pause or to resume the response.
+    func recordPause(_ isPaused: Bool) {
+        isReceivePaused = isPaused
+        if CurlRuntime.readsWhilePaused, hasTurnShare, let connection { sockets.pauseReading(connection, isPaused) }
     }
 
     /// Whether the turn may receive a piece of a response over HTTP/2; always true for a response's first piece in a
@@ -120,7 +127,7 @@ extension CurlHandle {
     /// Called after libcurl has read up to 100 times.
     func finishRound() {
         guard let transfer else { return }
-        if isShared {
+        if isShared || mayHoldHeadBack {
             let now = MonotonicTime.milliseconds
             if nudge.finishRound(hasLength: isAnsweredInFull, isPaused: isReceivePaused, now: now) {
                 turns.delay(transfer, now: now)
@@ -132,8 +139,14 @@ extension CurlHandle {
         case .untilNextTurn: turns.pause(transfer)
         case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
         }
-        isReceivePaused = true
+        recordPause(true)
         curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
+    }
+
+    /// Whether libcurl may have a head over HTTP/2 that it does not read.
+    private var mayHoldHeadBack: Bool {
+        CurlRuntime.readsNothingWhileSendIsPaused && isSendPaused && !head.isComplete
+            && connection.map { sockets.isSequential($0) != true } ?? false
     }
 
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -141,7 +154,9 @@ extension CurlHandle {
         case .copied(let count):
             transfer?.reportSent()
             return count
-        case .pause: return CCURL_READFUNC_PAUSE
+        case .pause:
+            isSendPaused = true
+            return CCURL_READFUNC_PAUSE
         case .end:
             transfer?.note { $0.isSending = false }
             return 0

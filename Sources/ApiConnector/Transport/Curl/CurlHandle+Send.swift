@@ -65,6 +65,24 @@ extension CurlHandle {
         return true
     }
 
+    /// Records the send of a request over a libcurl that does not ask before it.
+    ///
+    /// Called when libcurl reports progress or has a response, which is at least once after a send.
+    func recordUnaskedSend() {
+        guard !CurlRuntime.asksBeforeSending, connection == nil, let transfer,
+            easy.byteCount(CCURLINFO_PRETRANSFER_TIME_T) ?? 0 > 0
+        else { return }
+        let connection = CurlConnectionName(ofTransfer: easy)
+        self.connection = connection
+        isConnectionNew = !openedSockets.isEmpty
+        if isConnectionNew {
+            sockets.add(openedSockets, connection, isSequential: true)
+            openSockets.forget(connection)
+            openedSockets = []
+        }
+        transfer.note { $0.beginSending(hasBody: transfer.upload != nil, at: MonotonicTime.nanoseconds) }
+    }
+
     /// Forgets a 417, so that a further send counts as a repetition.
     ///
     /// If libcurl 7.88 has sent a part of the body before the 417, it does not start at the first byte again.
@@ -103,7 +121,7 @@ extension CurlHandle {
 
     /// Whether a transfer's new connection is known to carry one request at a time.
     func isSequential(_ transfer: CurlTransfer) -> Bool {
-        if requiresHTTP1(transfer) { return true }
+        if usesHTTP1 { return true }
         return switch configuration.httpVersion {
         case .http1: true
         case .http2PriorKnowledge: false
@@ -120,7 +138,9 @@ extension CurlHandle {
 
     /// Whether the server has refused a stream in the TLS handshake because it has no HTTP/1.1 (RFC 7301, section 3.2).
     private func isRefusedForHTTP1(_ code: Int32, _ transfer: CurlTransfer) -> Bool {
-        code == 35 && offersOnlyHTTP1(transfer) && String(cString: errorText).contains(CurlLogTexts.noProtocol)
+        guard code == 35, offersOnlyHTTP1(transfer) else { return false }
+        let words = String(cString: errorText)
+        return CurlLogTexts.noProtocol.contains { words.contains($0) }
     }
 
     /// Records whether the connection of an ended transfer carries one request at a time.
@@ -217,6 +237,7 @@ extension CurlHandle {
         if isForHTTP2 {
             sockets.require(.http2, for: transfer.request.url)
             prepareStream(of: transfer)
+            head.isHTTP1 = false
         }
         if failure.wasSent {
             hasSentBefore = true

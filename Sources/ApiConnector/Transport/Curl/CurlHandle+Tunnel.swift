@@ -16,7 +16,8 @@ extension CurlHandle {
     /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call, and reports
     /// progress after each byte. An endless response would block all transfers of the loop.
     func mayPrepareConnection() -> Bool {
-        guard CurlRuntime.asksBeforeSending, sendCount == 0, let transfer else { return true }
+        let isSent = CurlRuntime.asksBeforeSending ? sendCount > 0 : connection != nil
+        guard !isSent, let transfer else { return true }
         preparationCount += 1
         if preparationCount > Self.maximumTunnelByteCount {
             transfer.refuse(

@@ -30,6 +30,8 @@ final class CurlHandle {
     var isShared = false
     /// Whether libcurl has paused receiving.
     var isReceivePaused = false
+    /// Whether libcurl has paused the request's body, because its source has no bytes yet.
+    var isSendPaused = false
     var nudge = CurlNudge()
     /// Whether the transfer was last resumed to look again.
     private var isLooking = false
@@ -115,7 +117,8 @@ final class CurlHandle {
     ///
     /// - Returns: libcurl's code. If it is not 0, the transfer has ended, and libcurl does not report it anywhere else.
     func resume() -> Int32 {
-        isReceivePaused = false
+        recordPause(false)
+        isSendPaused = false
         isLooking = nudge.isAwaited && nudge.begin(now: MonotonicTime.milliseconds)
         if isLooking { curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_SEND)) }
         return curl_easy_pause(easy.pointer, 0)
@@ -169,7 +172,14 @@ final class CurlHandle {
 
     /// The kind of the error for a code of libcurl.
     func kind(of code: Int32) -> ApiConnectorError.Kind {
-        CurlRuntime.texts.kind(of: code, words: String(cString: errorText), hasHead: head.isComplete)
+        var systemError = 0
+        if code == 16 || code == 56 { ccurl_easy_get_long(easy.pointer, CCURLINFO_OS_ERRNO, &systemError) }
+        return CurlRuntime.texts.kind(
+            of: code,
+            words: String(cString: errorText),
+            hasHead: head.isComplete,
+            isReset: systemError == Int(ECONNRESET) || systemError == Int(EPIPE)
+        )
     }
 
     /// The length of the body according to the head; nil if the head names none.
@@ -241,6 +251,7 @@ extension CurlHandle {
         ccurl_easy_set_progress_callback(easy.pointer, CCURLOPT_XFERINFOFUNCTION) { context, _, _, _, _ in
             let handle = CurlHandle.from(context)
             handle.progress.report(in: handle.turns.callNumber)
+            handle.recordUnaskedSend()
             guard handle.mayPrepareConnection() else { return 1 }
             handle.finishRound()
             return 0
@@ -305,7 +316,7 @@ extension CurlHandle {
         transfer.handle = self
         head.reset(
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
-            isHTTP1: isSequential(transfer)
+            isHTTP1: requiresHTTP1(transfer) || isSequential(transfer)
         )
         if CurlRuntime.readsTLSSettingsEarly { refreshAuthorities() }
         easy.set(CCURLOPT_URL, transfer.block.url)

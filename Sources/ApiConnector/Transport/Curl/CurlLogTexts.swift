@@ -113,21 +113,22 @@ struct CurlLogTexts {
     static let fieldValue = ", value: ["
     /// OpenSSL reports an alert of the server: all versions.
     static let alert = "alert"
-    /// The server has none of the protocols that the handshake offers: OpenSSL's text in all versions.
-    static let noProtocol = "no application protocol"
+    /// The server has none of the protocols that the handshake offers: OpenSSL's texts from 3.0 on, and of 1.1.1.
+    static let noProtocol = ["no application protocol", "reason(1120)"]
     /// TLS ended without `close_notify`: OpenSSL's text, and libcurl's for OpenSSL 1.1.1.
     static let unexpectedEnds = ["unexpected eof while reading", "SSL_read: SSL_ERROR_SYSCALL, errno 0"]
 
     /// The kind of a failed transfer, from libcurl's code, and from its text if that is known.
     ///
     /// Without a known text, the codes 16, 92 and, after the head, 56 do not distinguish a lost connection from a
-    /// malformed response, which must not be retried.
+    /// malformed response, which must not be retried. The system's error names a reset connection in any version.
     ///
     /// - Parameters:
     ///   - words: libcurl's error text.
     ///   - hasHead: Whether the head of the response is complete.
-    func kind(of code: Int32, words: String, hasHead: Bool) -> ApiConnectorError.Kind {
-        if !areKnown, code == 16 || code == 92 || (code == 56 && hasHead) { return .malformedResponse }
+    ///   - isReset: Whether the system's error says that the server has closed or reset the connection.
+    func kind(of code: Int32, words: String, hasHead: Bool, isReset: Bool) -> ApiConnectorError.Kind {
+        if !areKnown, !isReset, code == 16 || code == 92 || (code == 56 && hasHead) { return .malformedResponse }
         return TransferErrors.kind(of: code, words: words)
     }
 }

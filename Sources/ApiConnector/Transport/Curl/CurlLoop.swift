@@ -35,7 +35,7 @@ final class CurlLoop: @unchecked Sendable {
     let rescue: CurlRescue
     let deliveries = CurlDeliveries()
     let turns = CurlTurns()
-    let sockets = CurlSockets()
+    let sockets: CurlSockets
     private var commands: [CurlMailbox.Command] = []
     /// The closures of this turn's `readPending` commands, called after ended transfers have returned their responses.
     private var completions: [@Sendable () -> Void] = []
@@ -66,6 +66,7 @@ final class CurlLoop: @unchecked Sendable {
             maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
         )
         poll = try CurlPoll(doorbell: mailbox.doorbell)
+        sockets = CurlSockets(descriptors: poll)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
             throw ApiConnectorError(.other, "the event loop cannot be created: libcurl is out of memory")
         }

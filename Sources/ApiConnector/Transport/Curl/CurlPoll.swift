@@ -14,8 +14,25 @@ final class CurlPoll: @unchecked Sendable {
 
     private let epoll: Int32
     private let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 64)
-    /// Whether the kernel watches the descriptor at each index, so that its events are changed rather than added.
-    private var isWatched: [Bool] = []
+    private var watches: [Watch] = []
+
+    /// The events of one descriptor that the kernel reports.
+    private struct Watch {
+        /// The events that libcurl requests.
+        var what = Int32(CCURL_POLL_REMOVE)
+        /// Whether libcurl's request to read is not followed.
+        var isPaused = false
+        /// Whether the kernel watches the descriptor, so that its events are changed rather than added.
+        var isActive = false
+
+        var events: UInt32 {
+            guard what != Int32(CCURL_POLL_REMOVE) else { return 0 }
+            var events: UInt32 = 0
+            if what & Int32(CCURL_POLL_IN) != 0, !isPaused { events |= EPOLLIN.rawValue }
+            if what & Int32(CCURL_POLL_OUT) != 0 { events |= EPOLLOUT.rawValue }
+            return events
+        }
+    }
 
     /// - Parameter doorbell: A descriptor that wakes the loop, in addition to libcurl's sockets.
     init(doorbell: Int32) throws(ApiConnectorError) {
@@ -44,25 +61,40 @@ final class CurlPoll: @unchecked Sendable {
     /// Watches a socket for the events that libcurl requests.
     func watch(_ socket: Int32, _ what: Int32) {
         let index = Int(socket)
-        if index >= isWatched.count {
-            isWatched.append(contentsOf: repeatElement(false, count: index + 64 - isWatched.count))
+        if index >= watches.count {
+            watches.append(contentsOf: repeatElement(Watch(), count: index + 64 - watches.count))
         }
-        var event = epoll_event(events: 0, data: epoll_data_t(fd: socket))
-        guard what != Int32(CCURL_POLL_REMOVE) else {
-            if isWatched[index] { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event) }
-            isWatched[index] = false
+        watches[index].what = what
+        if what == Int32(CCURL_POLL_REMOVE) { watches[index].isPaused = false }
+        update(socket)
+    }
+
+    /// Stops to report that a watched socket is readable, or starts again.
+    func pauseReading(_ socket: Int32, _ isPaused: Bool) {
+        let index = Int(socket)
+        guard watches.indices.contains(index), watches[index].what != Int32(CCURL_POLL_REMOVE),
+            watches[index].isPaused != isPaused
+        else { return }
+        watches[index].isPaused = isPaused
+        update(socket)
+    }
+
+    private func update(_ socket: Int32) {
+        let watch = watches[Int(socket)]
+        var event = epoll_event(events: watch.events, data: epoll_data_t(fd: socket))
+        // The kernel also reports the end of a connection that it watches for no events.
+        let isActive = event.events != 0 || (watch.what != Int32(CCURL_POLL_REMOVE) && !watch.isPaused)
+        watches[Int(socket)].isActive = isActive
+        guard isActive else {
+            if watch.isActive { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event) }
             return
         }
-        if what & Int32(CCURL_POLL_IN) != 0 { event.events |= EPOLLIN.rawValue }
-        if what & Int32(CCURL_POLL_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
-        let operation = isWatched[index] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
-        if epoll_ctl(epoll, operation, socket, &event) != 0 {
+        if epoll_ctl(epoll, watch.isActive ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0 {
             // The descriptor was closed and reused unnoticed.
-            epoll_ctl(epoll, isWatched[index] ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
+            epoll_ctl(epoll, watch.isActive ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
         }
         // libcurl creates the socket pairs of its resolver threads without FD_CLOEXEC.
-        if !isWatched[index] { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
-        isWatched[index] = true
+        if !watch.isActive { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
     }
 }
 

@@ -44,6 +44,13 @@ enum CurlRuntime {
     /// Before 8.6, libcurl reads nothing more for a transfer over HTTP/2 once the response has its announced length.
     static let stopsReadingAtLength = versionNumber < 0x08_06_00
 
+    /// From 8.4 to 8.14, libcurl reads no response over HTTP/2 while the request's body is paused, until something resumes
+    /// the transfer.
+    static let readsNothingWhileSendIsPaused = (0x08_04_00..<0x08_0F_00).contains(versionNumber)
+
+    /// In 8.5, libcurl reads from the socket of a paused transfer whenever there is data, and keeps it in memory.
+    static let readsWhilePaused = (0x08_05_00..<0x08_06_00).contains(versionNumber)
+
     /// In 7.88, HTTP/2 with prior knowledge breaks a reused connection.
     static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import CCurl
 
 /// The addresses of both ends of a connection.
 struct CurlConnectionName: Hashable {
@@ -45,6 +46,12 @@ final class CurlSockets {
     private var entries: [CurlConnectionName: Entry] = [:]
     private var corked: [Int32] = []
     private var requiredVersions: [HTTPOrigin: RequiredVersion] = [:]
+    private let descriptors: CurlPoll
+
+    /// - Parameter descriptors: The descriptors that the loop watches.
+    init(descriptors: CurlPoll) {
+        self.descriptors = descriptors
+    }
 
     /// Records the socket of a new connection, one of those that were opened for it.
     func add(_ opened: [Int32], _ connection: CurlConnectionName, isSequential: Bool) {
@@ -94,6 +101,11 @@ final class CurlSockets {
     /// Makes libcurl read the end of the connection, so that its transfers end.
     func endReading(_ connection: CurlConnectionName) {
         if let entry = entry(of: connection) { shutdown(entry.descriptor, Int32(SHUT_RD)) }
+    }
+
+    /// Does not let libcurl read from the connection of a paused response over HTTP/1, or does again.
+    func pauseReading(_ connection: CurlConnectionName, _ isPaused: Bool) {
+        if let entry = entry(of: connection) { descriptors.pauseReading(entry.descriptor, isPaused) }
     }
 
     /// Whether the server violated HTTP/2 on the connection.
@@ -214,6 +226,26 @@ extension CurlConnectionName {
             localPort: local.port,
             remoteAddress: remote.address,
             remotePort: remote.port
+        )
+    }
+
+    /// The addresses of the connection of a transfer that was sent.
+    init(ofTransfer easy: CurlEasy) {
+        func text(_ information: Int) -> String {
+            var text: UnsafeMutableRawPointer?
+            ccurl_easy_get_pointer(easy.pointer, information, &text)
+            return text.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
+        }
+        func port(_ information: Int) -> UInt16 {
+            var port = 0
+            ccurl_easy_get_long(easy.pointer, information, &port)
+            return UInt16(truncatingIfNeeded: port)
+        }
+        self.init(
+            localAddress: text(CCURLINFO_LOCAL_IP),
+            localPort: port(CCURLINFO_LOCAL_PORT),
+            remoteAddress: text(CCURLINFO_PRIMARY_IP),
+            remotePort: port(CCURLINFO_PRIMARY_PORT)
         )
     }
 

@@ -72,8 +72,9 @@ struct ProxySetting: Equatable {
         let host = place[..<(colon ?? place.endIndex)].filter { $0 != "[" && $0 != "]" }
         // libcurl's default port of a proxy.
         let port = colon.map { String(place[place.index(after: $0)...]) } ?? "1080"
-        // Before libcurl 8.21, and from 8.21 on.
-        return words.contains(" \(host) port \(port) ") || words.contains(" over proxy \(host) ")
+        // The texts of libcurl before 7.77, before 8.15, before 8.21, and from then on.
+        let texts = [" \(host) port \(port): ", " \(host) port \(port) ", " via \(host) ", " over proxy \(host) "]
+        return texts.contains { words.contains($0) }
     }
 
     /// Whether a user and a password have no character that libcurl reads as the end of the host.

@@ -88,7 +88,7 @@ enum TransferErrors {
     }
 
     /// The texts of a lost connection, which has the same code as all failed handshakes.
-    private static let lossWords = ["SSL_ERROR_SYSCALL", "unexpected eof", "reset by peer", "Broken pipe"]
+    private static let lossWords = ["SSL_ERROR_SYSCALL", "unexpected eof", "reset by peer", "Broken pipe", "lib(0)"]
 
     /// Advice on a request without TLS whose new connection ended before a response; nil to use the kind's advice.
     ///

@@ -43,15 +43,23 @@ extension ApiConnectorError {
     /// libcurl's texts about an invalid status line, for which Foundation reports an invalid URL.
     ///
     /// HTTP/0.9 has no status line: a server with another protocol responded.
-    private static let statusLineWords = ["HTTP/0.9", "Unsupported HTTP version", "Unsupported response code"]
+    private static let statusLineWords = [
+        "HTTP/0.9", "Unsupported HTTP", "Unsupported response code", "Version mismatch", "Invalid status line",
+    ]
 
     /// libcurl's texts about a failed handshake, which are OpenSSL's; a reset on a secure connection has other texts.
     private static let secureWords = ["SSL routines", "SSL certificate problem"]
 
-    /// libcurl's texts about a body of unknown length, and about a field that is too long.
-    private static let framingWords = ["chunked-encoding", "Content-Length:", "Out of memory"]
+    /// libcurl's texts about the framing of a body, and about a field; a field may also be a trailer.
+    private static let framingWords =
+        CurlLogTexts.invalidChunks + [
+            "Content-Length:", "Transfer-Encoding", "Out of memory", "grew larger than allowed", "response header",
+            "in header", "Header without colon",
+        ]
 
-    /// libcurl's texts about bytes that are not HTTP; "Failed writing header" means that Foundation's own parser
-    /// failed.
-    private static let malformedWords = ["Failed writing header", "Weird server reply", "Unsupported", "header"]
+    /// libcurl's texts about bytes that are not HTTP; "Failed writing header", or "Failure writing output" before the
+    /// head, means that Foundation's own parser failed.
+    private static let malformedWords = [
+        "Failed writing header", "Failure writing output", "Weird server reply", "Unsupported", "header",
+    ]
 }

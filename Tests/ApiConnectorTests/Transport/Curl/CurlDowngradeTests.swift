@@ -66,7 +66,7 @@ import Testing
         return Array(Set(protocols)).sorted()
     }
 
-    @Test(arguments: Refusal.allCases, [.get, .put] as [HTTPMethod])
+    @Test(.needsTexts, arguments: Refusal.allCases, [.get, .put] as [HTTPMethod])
     func anIdempotentRequestGoesOnOverHTTP1(_ refusal: Refusal, _ method: HTTPMethod) async throws {
         let http2 = try http2(refusal)
         let relay = try TLSRelay(certificates, [("h2", http2.port), ("http/1.1", http1.port)])
@@ -84,7 +84,7 @@ import Testing
         #expect(Self.withoutIdleConnections(protocols) == ["h2", "http/1.1"])
     }
 
-    @Test func aPostThatWasNotProcessedGoesOnOverHTTP1() async throws {
+    @Test(.needsTexts) func aPostThatWasNotProcessedGoesOnOverHTTP1() async throws {
         let http2 = try http2(.unprocessed)
         let relay = try TLSRelay(certificates, [("h2", http2.port), ("http/1.1", http1.port)])
         #expect(try await body(provider(), .post, relay) == "1")
@@ -92,7 +92,7 @@ import Testing
         #expect(http1.requests.count == 1)
     }
 
-    @Test(arguments: [.reset, .afterTheHead] as [Refusal])
+    @Test(.needsTexts, arguments: [.reset, .afterTheHead] as [Refusal])
     func aPostThatMayHaveBeenProcessedSaysHowToUseHTTP1(_ refusal: Refusal) async throws {
         let http2 = try http2(refusal)
         let relay = try TLSRelay(certificates, [("h2", http2.port), ("http/1.1", http1.port)])
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// libcurl has read a part of the response, so that the request is not sent again.
-    @Test(arguments: [.get, .put] as [HTTPMethod])
+    @Test(.needsTexts, arguments: [.get, .put] as [HTTPMethod])
     func theErrorOfAResponseThatHasBegunSaysSo(_ method: HTTPMethod) async throws {
         let http2 = try LoopbackServer { connection in
             try connection.serveHTTP2 { stream in

@@ -17,9 +17,9 @@ struct CurlProviderTests {
 
     @Test func keepsThePromisesOfATransportWithItsOwnConnections() async {
         let report = await ConformanceTarget.transport { CurlProvider(configuration: .patient) }
-            .check(within: .seconds(600))
+            .check(excluding: Libcurl.conformanceExclusions, within: .seconds(600))
         #expect(report.isPassed, "\(report)")
-        #expect(report.exclusions.isEmpty)
+        #expect(report.exclusions.count == Libcurl.conformanceExclusions.count)
     }
 
     @Test func isTheSystemsProvider() async throws {
@@ -37,7 +37,8 @@ struct CurlProviderTests {
     @Test func reusesAConnectionForSequentialRequests() async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
         let provider = CurlProvider(configuration: .patient)
-        let methods: [HTTPMethod] = [.get, .post, .head, .put, .get, .delete]
+        // Over a libcurl that does not ask before it sends, a POST takes a new connection.
+        let methods: [HTTPMethod] = [.get, Libcurl.asks ? .post : .put, .head, .put, .get, .delete]
         var pace = Pace()
         for method in methods {
             let body: RequestBody = method == .post || method == .put ? .text("x") : .empty

@@ -15,17 +15,37 @@ struct CurlSocketsTests {
     private let socket: Socket
     private let peer: Socket
     private let name: CurlConnectionName
-    private let sockets = CurlSockets()
+    private let watched: CurlPoll
+    private let sockets: CurlSockets
 
     init() throws {
         let listener = try Listener()
         let socket = try Socket.connect(to: listener.port)
         let name = try #require(socket.use { CurlConnectionName(of: $0) })
-        peer = try listener.accept()
+        let peer = try listener.accept()
+        watched = try peer.use { try CurlPoll(doorbell: $0) }
+        sockets = CurlSockets(descriptors: watched)
+        self.peer = peer
         self.listener = listener
         self.socket = socket
         self.name = name
         try socket.use { [sockets] descriptor in sockets.add([descriptor], name, isSequential: false) }
+    }
+
+    /// libcurl 8.5 requests events of a paused response's socket, and reads all that arrives.
+    @Test func aPausedConnectionIsNotReported() throws {
+        try peer.send(Data("tea".utf8))
+        try socket.use { [watched, sockets, name] descriptor in
+            // CURL_POLL_IN
+            watched.watch(descriptor, 1)
+            #expect(watched.wait(-1).map(\.data.fd) == [descriptor])
+            sockets.pauseReading(name, true)
+            #expect(watched.wait(0).isEmpty)
+            watched.watch(descriptor, 1)
+            #expect(watched.wait(0).isEmpty)
+            sockets.pauseReading(name, false)
+            #expect(watched.wait(-1).map(\.data.fd) == [descriptor])
+        }
     }
 
     /// The window of the peer is full, but the system accepts more bytes.

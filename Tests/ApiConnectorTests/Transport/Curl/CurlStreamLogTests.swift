@@ -106,18 +106,20 @@ struct CurlLogTextsTests {
         arguments: [
             (16, "", true), (92, "HTTP/2 stream 1 was reset", true), (56, "Recv failure", true),
             (56, "Recv failure", false), (18, "", true), (52, "", false), (55, "", false),
-        ] as [(Int32, String, Bool)]
+        ] as [(Int32, String, Bool)],
+        [false, true]
     )
     func anUnknownVersionsErrorsAreNotRetriedIfTheResponseMayBeMalformed(
-        _ code: Int32,
-        _ words: String,
-        _ hasHead: Bool
+        _ failure: (code: Int32, words: String, hasHead: Bool),
+        _ isReset: Bool
     ) {
-        let known = CurlLogTexts(version: CurlLogTexts.newestVersion)
-        #expect(known.kind(of: code, words: words, hasHead: hasHead) == .connectionLost)
-        let unknown = CurlLogTexts(version: CurlLogTexts.newestVersion + 1)
-        let isDoubtful = code == 16 || code == 92 || (code == 56 && hasHead)
-        let expected: ApiConnectorError.Kind = isDoubtful ? .malformedResponse : .connectionLost
-        #expect(unknown.kind(of: code, words: words, hasHead: hasHead) == expected)
+        func kind(_ version: UInt32) -> ApiConnectorError.Kind {
+            CurlLogTexts(version: version)
+                .kind(of: failure.code, words: failure.words, hasHead: failure.hasHead, isReset: isReset)
+        }
+        #expect(kind(CurlLogTexts.newestVersion) == .connectionLost)
+        let isDoubtful =
+            !isReset && (failure.code == 16 || failure.code == 92 || (failure.code == 56 && failure.hasHead))
+        #expect(kind(CurlLogTexts.newestVersion + 1) == (isDoubtful ? .malformedResponse : .connectionLost))
     }
 }

@@ -185,7 +185,7 @@ struct CurlTimesTests {
         /// Starts a second call, which waits for the connection.
         func second() async throws -> Task<ApiResponse, any Error> {
             let second = Task { [provider, url] in
-                try await provider.response(for: ApiRequest(url: url, method: .post))
+                try await provider.response(for: ApiRequest(url: url, method: .put))
             }
             try await provider.isAwaited(by: 1)
             return second

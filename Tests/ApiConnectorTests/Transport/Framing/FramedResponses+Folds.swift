@@ -33,6 +33,6 @@ extension FramedResponse {
             .hello(x: "a|b c"),
             foundation: .hello(x: "a, b c")
         ),
-        FramedResponse("a fold of a name", .fields(["X", "  : y"]), .malformed, foundation: .lost),
+        FramedResponse("a fold of a name", .fields(["X", "  : y"]), .malformed),
     ]
 }

@@ -69,8 +69,7 @@ extension FramedResponse {
         FramedResponse(
             "two status lines",
             .status("HTTP/1.1 200 OK\r\nHTTP/1.1 500 No"),
-            .malformed,
-            foundation: .lost
+            .malformed
         ),
     ]
 }

@@ -174,7 +174,8 @@ import Testing
         try await hostile.isFlooding.opened()
         call.cancel()
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        #expect(error?.kind == .cancelled)
+        // nghttp2's latest versions take a flood for a violation.
+        #expect([.cancelled, .malformedResponse].contains(error?.kind), "\(error?.detail ?? "")")
         let response = try await provider.response(for: ApiRequest(url: healthy.url()))
         #expect(try await response.body.collect(upTo: 100) == Data("ok".utf8))
         withExtendedLifetime((hostile, healthy)) {}
