@@ -26,7 +26,12 @@ case "floods":
     for problem in problems { print("error: \(problem)") }
     exit(problems.isEmpty ? 0 : 1)
 case "reloads":
-    exit(try await reloads() ? 0 : 1)
+    let count = CommandLine.arguments.dropFirst(2).first.map { Int($0) } ?? 100_000
+    guard let count, count > 0 else {
+        print("usage: soak reloads [CALLS]")
+        exit(2)
+    }
+    exit(try await reloads(count) ? 0 : 1)
 case "stress":
     let seed = CommandLine.arguments.dropFirst(2).first.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
     guard let seed else {
@@ -41,8 +46,8 @@ default:
 }
 
 /// Prints the result of each load, and returns whether there was no problem.
-func reloads() async throws -> Bool {
-    let reloads = Reloads(count: 100_000, between: 2_000)
+func reloads(_ count: Int) async throws -> Bool {
+    let reloads = Reloads(count: count, between: 2_000)
     var isRight = true
     func judge(_ report: Reloads.Report) {
         print(report.name)
