@@ -50,7 +50,11 @@ extension CurlHandle {
         question.hasEnded = certificateWatch?.isAsking != true && sockets.hasEnded(connection) == true
         question.requiresHTTP1 = !usesHTTP1 && !log.isDowngraded && requiresHTTP1(transfer)
         sendCount += 1
-        guard send.ask(question) == .send else { return false }
+        guard send.ask(question) == .send else {
+            // Otherwise, libcurl keeps an HTTP/2 connection that has ended, and offers it to each request.
+            if question.hasEnded { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+            return false
+        }
         // Some versions, such as 8.12, also send a body again that they could not rewind: the rest of it, or nothing.
         if question.wasSent, !question.isAnswered, transfer.upload?.rewind() == false {
             isBodyUsedUp = true
@@ -234,6 +238,7 @@ extension CurlHandle {
         failure.requiresHTTP1 = requiresHTTP1(transfer)
         let isForHTTP2 = isRefusedForHTTP1(code, transfer)
         guard isForHTTP2 || send.retry(failure), transfer.restart() else { return false }
+        easy.set(CCURLOPT_FORBID_REUSE, 0)
         if isForHTTP2 {
             sockets.require(.http2, for: transfer.request.url)
             prepareStream(of: transfer)

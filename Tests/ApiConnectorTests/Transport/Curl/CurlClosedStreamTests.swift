@@ -182,6 +182,24 @@ import Testing
         #expect(seen.all.withLock { $0 } == (method == .get ? ["0.1", "1.1"] : ["0.1"]))
     }
 
+    /// libcurl from 8.22 on does not look whether an idle connection has ended, and keeps one that the library refuses.
+    @Test(arguments: [false, true]) func anEndedConnectionIsReplacedOnce(_ saysGoodbye: Bool) async throws {
+        let isClosed = Gate("closed")
+        let server = try LoopbackServer { connection in
+            try connection.serveHTTP2 { stream in
+                if connection.index == 0, saysGoodbye { try connection.send(.goAway(last: 1)) }
+                try connection.send(.ok(stream))
+                guard connection.index == 0 else { return }
+                connection.close()
+                isClosed.open()
+            }
+        }
+        #expect(try await status(.get, server) == 200)
+        try await isClosed.opened()
+        for _ in 0..<5 { #expect(try await status(.get, server) == 200) }
+        #expect(server.connectionCount == 2)
+    }
+
     // MARK: Without libcurl's texts
 
     /// How a server closes a stream that it may or may not have processed, as far as the client can tell.
