@@ -47,7 +47,8 @@ struct HAProxyTests {
             _ = try await provider.response(for: ApiRequest(url: proxy.url("/bad")))
         }
         #expect(error?.kind == .malformedResponse)
-        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", and not with a status line of HTTP/1.1")
+        // libcurl from 8.12 on refuses one of the two lines itself.
+        #expect(error?.detail.contains("HTTP/2") == true, "\(error?.detail ?? "")")
         let neighbor = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
         #expect(try await neighbor.body.collect(upTo: 100) == Data("hello".utf8))
     }

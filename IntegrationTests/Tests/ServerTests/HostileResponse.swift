@@ -31,7 +31,7 @@ struct HostileResponse: Sendable {
         HostileResponse("a length with a plus", head("Content-Length: +5") + hello, .malformedResponse),
         HostileResponse("a length of 2^63", head("Content-Length: 9223372036854775808") + hello, .malformedResponse),
         HostileResponse("a blank before a colon", head("Transfer-Encoding : chunked") + chunks, .malformedResponse),
-        HostileResponse("a folded coding", head("Transfer-Encoding:\r\n chunked") + chunks, .malformedResponse),
+        HostileResponse("a coding with a fold", head("Transfer-Encoding: chunked\r\n x") + chunks, .malformedResponse),
         HostileResponse("bytes that are not HTTP", "\u{16}\u{3}\u{1} this is not HTTP\r\n\r\n", .malformedResponse),
         HostileResponse("endless fields", "HTTP/1.1 200 OK\r\n", repeated: fields, .malformedResponse),
         HostileResponse("endless trailers", chunked + "5\r\nhello\r\n0\r\n", repeated: fields, .malformedResponse),

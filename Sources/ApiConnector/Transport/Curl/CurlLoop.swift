@@ -318,6 +318,10 @@ extension CurlLoop {
         }
         ccurl_multi_set_long(multi, CCURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX)
         ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, connectionCacheCount)
+        // From 8.20 on, name lookups share 20 threads, so 20 lookups that hang would block all others, and the end of the
+        // loop would wait for them. Earlier versions have a thread per lookup, and do not know these options.
+        ccurl_multi_set_long(multi, CCURLMOPT_RESOLVE_THREADS_MAX, 1_000)
+        ccurl_multi_set_long(multi, CCURLMOPT_QUICK_EXIT, 1)
         if let count = configuration.maximumConnectionCount {
             ccurl_multi_set_long(multi, CCURLMOPT_MAX_TOTAL_CONNECTIONS, count)
         }
