@@ -23,10 +23,22 @@ enum CurlAuthorities {
     }()
 
     /// libcurl's own default, which may not exist; nil if it has none.
-    static let defaultPath: String? = {
+    static let defaultPath = information { $0.cainfo }
+
+    /// Whether libcurl also trusts the certificates in its default folder, unless another folder is set.
+    ///
+    /// From 8.21 on, a transfer cannot have no folder. With a folder, libcurl does not cache the certificates of a file.
+    static let addsFolder = CurlRuntime.addsCertificateFolder && information { $0.capath } != nil
+
+    /// The path of a folder without certificates.
+    static let noFolder = "/dev/null"
+
+    private static func information(
+        _ text: (curl_version_info_data) -> UnsafePointer<CChar>?
+    ) -> String? {
         guard let info = curl_version_info(0)?.pointee, info.age >= 6 else { return nil }
-        return info.cainfo.map { String(cString: $0) }
-    }()
+        return text(info).map { String(cString: $0) }
+    }
 
     /// The first readable file: libcurl's own default, then the usual ones.
     static func path(named name: String?, isReadable: (String) -> Bool) -> String? {

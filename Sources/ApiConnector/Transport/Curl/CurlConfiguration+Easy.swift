@@ -29,7 +29,10 @@ extension CurlConfiguration {
     }
 
     private func applySecurity(to easy: CurlEasy) {
-        if let path = authorityPath {
+        if let path = certificateAuthorityFile?.path {
+            easy.set(CCURLOPT_CAINFO, path)
+            easy.set(CCURLOPT_CAPATH, CurlAuthorities.addsFolder ? CurlAuthorities.noFolder : nil)
+        } else if let path = CurlAuthorities.systemPath {
             easy.set(CCURLOPT_CAINFO, path)
             easy.set(CCURLOPT_CAPATH, nil)
         }

@@ -22,6 +22,9 @@ enum CurlRuntime {
     /// From 8.23 on, the settings of TLS in the callback for a new socket have no effect on its connection.
     static let readsTLSSettingsEarly = versionNumber >= 0x08_17_00
 
+    /// From 8.21 on, libcurl's default folder of trusted certificates applies even if no folder is set.
+    static let addsCertificateFolder = versionNumber >= 0x08_15_00
+
     /// From 7.80.0 on, libcurl calls a callback before each send.
     static let asksBeforeSending = versionNumber >= 0x07_50_00
 

@@ -48,7 +48,7 @@ extension ApiConnectorError {
     ]
 
     /// libcurl's texts about a failed handshake, which are OpenSSL's; a reset on a secure connection has other texts.
-    private static let secureWords = ["SSL routines", "SSL certificate problem"]
+    private static let secureWords = ["SSL routines", "SSL certificate"]
 
     /// libcurl's texts about the framing of a body, and about a field; a field may also be a trailer.
     private static let framingWords =

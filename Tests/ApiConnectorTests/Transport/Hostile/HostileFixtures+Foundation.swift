@@ -7,7 +7,7 @@ import ApiConnector
 extension HostileFixture {
     /// The outcomes over `URLSession` on Linux with other versions of libcurl than 7.88, where they differ.
     ///
-    /// Seen with 8.4.0, 8.5.0, 8.12.1, 8.14.1, 8.16.0, 8.19.0, 8.22.0, 8.23.0.
+    /// Seen with 8.4.0, 8.5.0, 8.12.1, 8.14.1, 8.16.0, 8.19.0, 8.21.0, 8.22.0, 8.23.0.
     static let foundationChanges: [FoundationChange<Outcome>] = [
         FoundationChange(
             from: "8.4.0",
@@ -35,7 +35,7 @@ extension HostileFixture {
         ),
         FoundationChange(from: "8.19.0", .response(200, "hello"), ["folded chunked"]),
         FoundationChange(
-            from: "8.22.0",
+            from: "8.21.0",
             .failure(.malformedResponse),
             ["a bare CR in a value", "a bare CR in Location"]
         ),
