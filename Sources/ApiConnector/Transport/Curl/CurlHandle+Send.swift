@@ -239,6 +239,9 @@ extension CurlHandle {
         let isForHTTP2 = isRefusedForHTTP1(code, transfer)
         guard isForHTTP2 || send.retry(failure), transfer.restart() else { return false }
         easy.set(CCURLOPT_FORBID_REUSE, 0)
+        recordPause(false)
+        isSendPaused = false
+        nudge = CurlNudge()
         if isForHTTP2 {
             sockets.require(.http2, for: transfer.request.url)
             prepareStream(of: transfer)

@@ -173,12 +173,12 @@ final class CurlHandle {
     /// The kind of the error for a code of libcurl.
     func kind(of code: Int32) -> ApiConnectorError.Kind {
         var systemError = 0
-        if code == 16 || code == 56 { ccurl_easy_get_long(easy.pointer, CCURLINFO_OS_ERRNO, &systemError) }
+        if code == 56 { ccurl_easy_get_long(easy.pointer, CCURLINFO_OS_ERRNO, &systemError) }
         return CurlRuntime.texts.kind(
             of: code,
             words: String(cString: errorText),
             hasHead: head.isComplete,
-            isReset: systemError == Int(ECONNRESET) || systemError == Int(EPIPE)
+            isReset: systemError == Int(ECONNRESET)
         )
     }
 

@@ -126,9 +126,9 @@ struct CurlLogTexts {
     /// - Parameters:
     ///   - words: libcurl's error text.
     ///   - hasHead: Whether the head of the response is complete.
-    ///   - isReset: Whether the system's error says that the server has closed or reset the connection.
+    ///   - isReset: Whether the system's error says that the server has reset the connection.
     func kind(of code: Int32, words: String, hasHead: Bool, isReset: Bool) -> ApiConnectorError.Kind {
-        if !areKnown, !isReset, code == 16 || code == 92 || (code == 56 && hasHead) { return .malformedResponse }
+        if !areKnown, code == 16 || code == 92 || (code == 56 && hasHead && !isReset) { return .malformedResponse }
         return TransferErrors.kind(of: code, words: words)
     }
 }

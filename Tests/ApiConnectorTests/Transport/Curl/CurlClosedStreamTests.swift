@@ -182,7 +182,7 @@ import Testing
         #expect(seen.all.withLock { $0 } == (method == .get ? ["0.1", "1.1"] : ["0.1"]))
     }
 
-    /// libcurl from 8.22 on does not look whether an idle connection has ended, and keeps one that the library refuses.
+    /// libcurl from 8.14 on keeps a connection that has ended and that the library refuses.
     @Test(arguments: [false, true]) func anEndedConnectionIsReplacedOnce(_ saysGoodbye: Bool) async throws {
         let isClosed = Gate("closed")
         let server = try LoopbackServer { connection in

@@ -119,7 +119,7 @@ struct CurlLogTextsTests {
         }
         #expect(kind(CurlLogTexts.newestVersion) == .connectionLost)
         let isDoubtful =
-            !isReset && (failure.code == 16 || failure.code == 92 || (failure.code == 56 && failure.hasHead))
+            failure.code == 16 || failure.code == 92 || (failure.code == 56 && failure.hasHead && !isReset)
         #expect(kind(CurlLogTexts.newestVersion + 1) == (isDoubtful ? .malformedResponse : .connectionLost))
     }
 }

@@ -174,8 +174,9 @@ import Testing
         try await hostile.isFlooding.opened()
         call.cancel()
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        // nghttp2's latest versions take a flood for a violation.
-        #expect([.cancelled, .malformedResponse].contains(error?.kind), "\(error?.detail ?? "")")
+        // nghttp2's latest versions take a flood for a violation; only libcurl 8.16 and later came with one.
+        let isViolation = Libcurl.version >= 0x08_10_00 && error?.kind == .malformedResponse
+        #expect(error?.kind == .cancelled || isViolation, "\(error?.detail ?? "")")
         let response = try await provider.response(for: ApiRequest(url: healthy.url()))
         #expect(try await response.body.collect(upTo: 100) == Data("ok".utf8))
         withExtendedLifetime((hostile, healthy)) {}
