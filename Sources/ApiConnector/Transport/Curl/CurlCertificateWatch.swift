@@ -4,20 +4,21 @@
 
 #if Curl && os(Linux)
 import CCurl
+import Synchronization
 
 /// Records whether the server of a new connection has requested a client certificate that it has not accepted yet.
 ///
 /// With TLS 1.3, a server rejects a wrong or missing certificate only after the handshake. Its alert may be lost in the
 /// reset that follows, and the failure then looks like a lost connection.
 final class CurlCertificateWatch {
-    private struct Entry {
-        let id: ObjectIdentifier
-        var isAsking = false
+    private final class Entry: Sendable {
+        let isAsking = Atomic(false)
     }
 
     /// The entries by the address of OpenSSL's context, of which libcurl creates one per connection.
     ///
-    /// The address is only used as a key.
+    /// The address is only used as a key. libcurl releases the context of a failed connection before it reports the
+    /// failure, so another connection may have the same address by then.
     private static let entries = Locked<[UInt: Entry]>([:])
 
     private static let setMessageCallback: ccurl_ssl_set_message_callback? =
@@ -28,32 +29,32 @@ final class CurlCertificateWatch {
     static let isPossible = setMessageCallback != nil && context != nil
 
     private let address: UInt
+    private let entry = Entry()
 
     /// Watches the connection that is created with a context.
     init?(_ context: UnsafeMutableRawPointer?) {
         guard let context, let setMessageCallback = Self.setMessageCallback else { return nil }
         address = UInt(bitPattern: context)
-        let entry = Entry(id: ObjectIdentifier(self))
-        Self.entries.withLock { [address] in $0[address] = entry }
+        Self.entries.withLock { [address, entry] in $0[address] = entry }
         setMessageCallback(context) { isWritten, version, type, bytes, count, ssl, _ in
             // Only handshake messages.
             guard isWritten == 0, type == 22, count > 0, let message = bytes?.load(as: UInt8.self),
                 let isAsking = CurlCertificateWatch.isAsking(after: message, version: version)
             else { return }
             let address = UInt(bitPattern: CurlCertificateWatch.context?(ssl))
-            CurlCertificateWatch.entries.withLock { $0[address]?.isAsking = isAsking }
+            let entry = CurlCertificateWatch.entries.withLock { $0[address] }
+            entry?.isAsking.store(isAsking, ordering: .relaxed)
         }
     }
 
     deinit {
-        let id = ObjectIdentifier(self)
-        Self.entries.withLock { [address] entries in
-            if entries[address]?.id == id { entries[address] = nil }
+        Self.entries.withLock { [address, entry] entries in
+            if entries[address] === entry { entries[address] = nil }
         }
     }
 
     /// Whether the server has requested a certificate and may still reject it.
-    var isAsking: Bool { Self.entries.withLock { [address] in $0[address]?.isAsking ?? false } }
+    var isAsking: Bool { entry.isAsking.load(ordering: .relaxed) }
 
     /// Whether the server still expects a certificate after a handshake message; nil if the message does not say.
     ///
