@@ -78,6 +78,12 @@ let package = Package(
             dependencies: ["ApiConnector", "ApiConnectorTesting"],
             packageAccess: false
         ),
+        // A user's package that has only these two products, written before they were divided: it must stay as it is.
+        .testTarget(
+            name: "UserPackageTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting"],
+            packageAccess: false
+        ),
         .testTarget(
             name: "MainActorTests",
             dependencies: ["ApiConnector", "ApiConnectorTesting"],
