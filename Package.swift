@@ -19,9 +19,15 @@ let package = Package(
     name: "ApiConnector",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "ApiConnector", targets: ["ApiConnector", "ApiConnectorTraffic"]),
+        .library(name: "ApiConnector", targets: ["ApiConnector"]),
+        .library(name: "ApiConnectorTraffic", targets: ["ApiConnectorTraffic"]),
         .library(name: "ApiConnectorTesting", targets: ["ApiConnectorTesting"]),
         .library(name: "ApiConnectorTestScopes", targets: ["ApiConnectorTestScopes"]),
+        .library(name: "ApiConnectorTestServers", targets: ["ApiConnectorTestServers"]),
+        .library(name: "ApiConnectorRecording", targets: ["ApiConnectorRecording"]),
+        .library(name: "ApiConnectorContracts", targets: ["ApiConnectorContracts"]),
+        .library(name: "ApiConnectorContractScopes", targets: ["ApiConnectorContractScopes"]),
+        .library(name: "ApiConnectorConformance", targets: ["ApiConnectorConformance"]),
     ],
     traits: [
         .trait(
@@ -47,9 +53,32 @@ let package = Package(
         .target(name: "ApiConnectorTraffic", dependencies: ["ApiConnector"], packageAccess: false),
         // The code that ApiConnector and ApiConnectorTesting share without making it public: no product has it.
         .target(name: "ApiConnectorShared"),
+        // The test doubles for a client. The other testing targets are on top of it, so that a test compiles only the targets
+        // that it imports.
         .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorShared"]),
-        // Apart, because it imports Testing and XCTest, and an app links ApiConnectorTesting.
+        // Apart, because it imports Testing and XCTest, and an app links the other testing targets.
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        .target(name: "ApiConnectorTestServers", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        .target(
+            name: "ApiConnectorRecording",
+            dependencies: ["ApiConnector", "ApiConnectorShared", "ApiConnectorTesting"]
+        ),
+        .target(
+            name: "ApiConnectorContracts",
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorRecording"]
+        ),
+        // Apart for the same reason as ApiConnectorTestScopes.
+        .target(
+            name: "ApiConnectorContractScopes",
+            dependencies: [
+                "ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes", "ApiConnectorRecording",
+                "ApiConnectorContracts",
+            ]
+        ),
+        .target(
+            name: "ApiConnectorConformance",
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestServers"]
+        ),
         // All test targets are one process: one that links it is enough, and its C runs before the first test starts.
         .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
         // The code that several test targets share.
@@ -57,25 +86,37 @@ let package = Package(
         .testTarget(
             name: "ApiConnectorTests",
             dependencies: [
-                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ParallelWidth", "TestSupport",
+                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestServers",
+                "ApiConnectorRecording", "ApiConnectorContracts", "ApiConnectorConformance", "ParallelWidth",
+                "TestSupport",
             ]
         ),
         .testTarget(
             name: "ApiConnectorTestingTests",
-            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "TestSupport"]
+            dependencies: [
+                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestServers",
+                "ApiConnectorRecording", "ApiConnectorContracts", "ApiConnectorConformance", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "ApiConnectorTestScopesTests",
-            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes", "TestSupport"]
+            dependencies: [
+                "ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes", "ApiConnectorTestServers",
+                "ApiConnectorRecording", "ApiConnectorContracts", "ApiConnectorContractScopes", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestScopes"]
+            dependencies: [
+                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestScopes",
+                "ApiConnectorTestServers", "ApiConnectorRecording", "ApiConnectorContracts",
+                "ApiConnectorContractScopes", "ApiConnectorConformance",
+            ]
         ),
         // Wrappers as a user writes them, in another package.
         .testTarget(
             name: "ForeignProviderTests",
-            dependencies: ["ApiConnector", "ApiConnectorTesting"],
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestServers"],
             packageAccess: false
         ),
         // A user's package that has only these two products, written before they were divided: it must stay as it is.

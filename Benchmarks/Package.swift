@@ -56,6 +56,7 @@ let package = Package(
             dependencies: [
                 "ApiConnector",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 "ForeignWrappers",
             ]
         ),
@@ -70,6 +71,7 @@ let package = Package(
                 "MicroCases",
                 "SystemBundle",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "LogAdapter", package: "Adapters"),
@@ -89,6 +91,8 @@ let package = Package(
             dependencies: [
                 "ApiConnector",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "ApiConnectorTestServers", package: "ApiConnector"),
+                .product(name: "ApiConnectorConformance", package: "ApiConnector"),
                 "AsyncHTTPClientTransport",
             ]
         ),

@@ -32,6 +32,9 @@ let package = Package(
             name: "Walkthrough",
             dependencies: [
                 "ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector"), "Backends",
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
+                .product(name: "ApiConnectorRecording", package: "ApiConnector"),
+                .product(name: "ApiConnectorContracts", package: "ApiConnector"),
                 "BlogClient",
             ]
         ),
@@ -40,6 +43,9 @@ let package = Package(
             dependencies: [
                 "ApiConnector",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
+                .product(name: "ApiConnectorTestServers", package: "ApiConnector"),
+                .product(name: "ApiConnectorConformance", package: "ApiConnector"),
                 "Backends",
                 "DemoServer",
                 "Walkthrough",
@@ -53,6 +59,9 @@ let package = Package(
                 "ApiConnector",
                 .product(name: "ApiConnectorTestScopes", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
+                .product(name: "ApiConnectorTestServers", package: "ApiConnector"),
+                .product(name: "ApiConnectorContracts", package: "ApiConnector"),
                 "Backends",
                 "BlogClient",
                 "DemoServer",

@@ -35,6 +35,7 @@ let package = Package(
             name: "ApiConnectorFleet",
             dependencies: [
                 "ApiConnector", "CHiredis",
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -57,6 +58,7 @@ if FileManager.default.fileExists(atPath: Context.packageDirectory + "/../Integr
             name: "fleet",
             dependencies: [
                 "ApiConnector", "ApiConnectorFleet",
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -69,6 +71,7 @@ if FileManager.default.fileExists(atPath: Context.packageDirectory + "/../Integr
             name: "FleetTests",
             dependencies: [
                 "ApiConnector", "ApiConnectorFleet",
+                .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -17,14 +17,23 @@ let package = Package(
     dependencies: [.package(name: "ApiConnector", path: "..")],
     targets: [
         .target(name: "MisbehavingServer"),
-        .executableTarget(name: "soak", dependencies: ["ApiConnector", "MisbehavingServer", "Servers", "Support"]),
+        .executableTarget(
+            name: "soak",
+            dependencies: [
+                "ApiConnector", .product(name: "ApiConnectorTraffic", package: "ApiConnector"), "MisbehavingServer",
+                "Servers", "Support",
+            ]
+        ),
         .target(name: "HangingResolver", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .executableTarget(name: "resolving", dependencies: ["ApiConnector", "MisbehavingServer", "Support"]),
         .executableTarget(name: "exiting", dependencies: ["ApiConnector", "Servers", "Support"]),
         .target(name: "Support", dependencies: ["ApiConnector"]),
         .target(name: "Servers", dependencies: ["ApiConnector", "Support"]),
         .testTarget(name: "ServerTests", dependencies: ["ApiConnector", "Servers"]),
-        .testTarget(name: "ClientTests", dependencies: ["ApiConnector", "Servers"]),
+        .testTarget(
+            name: "ClientTests",
+            dependencies: ["ApiConnector", .product(name: "ApiConnectorTraffic", package: "ApiConnector"), "Servers"]
+        ),
         .testTarget(name: "ResolverTests", dependencies: ["Support", "resolving"]),
         .testTarget(name: "ExitTests", dependencies: ["Support", "exiting"]),
     ],

@@ -34,6 +34,7 @@ let package = Package(
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "ApiConnectorContracts", package: "ApiConnector"),
             ]
         ),
         // A generated client that is checked in. A test compares it with newly generated code.

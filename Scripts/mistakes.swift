@@ -66,6 +66,26 @@ func mistakes(_ api: NetworkConnector<SystemProvider, Blog>, _ file: URL) async 
     _ = api.pages(of: [Post].self, from: .mee)
 }
 
+// Names of products that this file does not import.
+func forgottenImports(_ router: Blog.Type, _ file: URL) {
+    // error: value of type 'SystemProvider' has no member 'deduplicating'
+    _ = SystemProvider().deduplicating()
+    // error: cannot find 'MemoryCacheStorage' in scope
+    _ = MemoryCacheStorage()
+    // error: cannot find 'TestConnector' in scope
+    _ = TestConnector { _ in .json("") }
+    // error: cannot find 'Script' in scope
+    _ = Script(for: router, in: Place())
+    // error: cannot find 'ScriptServer' in scope
+    _ = try? ScriptServer(Script(for: router, in: Place()))
+    // error: value of type 'SystemProvider' has no member 'recording'
+    _ = SystemProvider().recording(by: Recorder(file))
+    // error: cannot find 'Contract' in scope
+    _ = try? Contract(openAPI: file)
+    // error: cannot find 'ConformanceTarget' in scope
+    _ = ConformanceTarget.transport { SystemProvider() }
+}
+
 // error: type 'any DataRequestType' cannot conform to 'DataRequestType'
 func storesAnyProvider(_ api: NetworkConnector<any DataRequestType, Blog>) {}
 

@@ -3,12 +3,13 @@
 // MIT License, see LICENSE.
 
 // The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the
-// client, the code of `generate --callers`, and ApiConnectorTesting in debug. A model of the client is unlikely to have
+// client, the code of `generate --callers`, and ApiConnectorContracts in debug. A model of the client is unlikely to have
 // the name of one of these types.
 
 import ApiConnector
 import Synchronization
 
+@testable import ApiConnectorContracts
 @testable import ApiConnectorTesting
 
 @main

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-import ApiConnectorTesting
+package import ApiConnectorTesting
 public import Testing
 
 /// Ends a test's scripts when the test ends, and records their issues as issues of the test.
@@ -123,7 +123,7 @@ extension Issue {
 }
 
 extension SourceLocation {
-    init(_ place: CodeLocation) {
+    package init(_ place: CodeLocation) {
         self.init(fileID: place.fileID, filePath: "\(place.filePath)", line: Int(place.line), column: 1)
     }
 }

@@ -26,19 +26,20 @@ extension XCTestCase {
         return script
     }
 
-    /// Saves a recording when this test ends, if the test passed and its scripts have no issue.
+    /// Ends an object when this test ends, after the test's scripts, and reports its issues as failures.
     ///
-    /// Requests that are missing from the recording are reported as failures.
+    /// A recorder saves its recording if the test passed and its scripts have no issue. Requests that are missing from
+    /// the recording are failures.
     ///
     /// ```swift
     /// let recorder = scoped(try Recorder(fixtures.appending(path: "tea.har")))
     /// ```
     ///
-    /// - Parameter recorder: The recorder.
-    /// - Returns: The same recorder.
-    public func scoped(_ recorder: Recorder) -> Recorder {
-        scope(waitingUpTo: .zero).add(recorder)
-        return recorder
+    /// - Parameter member: The object, such as a recorder of ApiConnectorRecording.
+    /// - Returns: The same object.
+    public func scoped<Member: ScopeMember>(_ member: Member) -> Member {
+        scope(waitingUpTo: .zero).add(member: member)
+        return member
     }
 
     /// The scope of this test, which ends with the test.

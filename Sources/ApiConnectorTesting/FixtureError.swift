@@ -12,12 +12,12 @@ public struct FixtureError: Error, LocalizedError, CustomStringConvertible, Hash
     /// The same text as ``description``.
     public var errorDescription: String? { description }
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 
     /// Makes the error of a program that cannot start with its seed, or of a script that cannot become a seed.
-    init(seed reason: String) {
+    package init(seed reason: String) {
         description = "The launch seed is refused: \(reason)."
     }
 }

@@ -5,7 +5,8 @@
 import ApiConnector
 // The transport cases are visible only to sibling targets. This package can use them, because it is built with testing
 // enabled.
-@testable import ApiConnectorTesting
+@testable import ApiConnectorConformance
+@testable import ApiConnectorTestServers
 import AsyncHTTPClientTransport
 import Testing
 

@@ -188,7 +188,7 @@ struct Diff: ParsableCommand {
 struct Convert: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Converts a JSON or YAML document of one or several files to one JSON file.",
-        discussion: "Contract(openAPI:) and FakeBackend(openAPI:) of ApiConnectorTesting read the file."
+        discussion: "Contract(openAPI:) and FakeBackend(openAPI:) of ApiConnectorContracts read the file."
     )
 
     @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")

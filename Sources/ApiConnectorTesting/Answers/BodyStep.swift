@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// A step of a body's delivery.
-enum BodyStep: Sendable {
+package enum BodyStep: Sendable {
     case bytes(Data)
     case pause(Pause)
     case failure(ApiConnectorError)
@@ -16,17 +16,17 @@ enum BodyStep: Sendable {
 /// A pause in the delivery.
 ///
 /// It is a class, because a struct would make all answers larger, even those without a pause.
-final class Pause: Sendable {
-    let length: Duration
-    let timeSource: any TimeSource
+package final class Pause: Sendable {
+    package let length: Duration
+    package let timeSource: any TimeSource
 
-    init(length: Duration, timeSource: any TimeSource) {
+    package init(length: Duration, timeSource: any TimeSource) {
         self.length = length
         self.timeSource = timeSource
     }
 
     /// Waits before a response's head, unless the call ends first.
-    func wait(of request: ApiRequest, _ exchange: OpenExchange?) async throws(ApiConnectorError) {
+    package func wait(of request: ApiRequest, _ exchange: OpenExchange?) async throws(ApiConnectorError) {
         let over = Eventual<Void>()
         let sleeping = sleep { over.set(()) }
         defer { sleeping.cancel() }
@@ -34,7 +34,7 @@ final class Pause: Sendable {
     }
 
     /// Waits inside a body, unless the body is stopped first.
-    func wait(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) {
+    package func wait(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) {
         let end = Eventual<ApiConnectorError?>()
         let sleeping = sleep { end.set(nil) }
         let watch = stopped.whenSet { end.set($0) }

@@ -5,11 +5,16 @@
 import ApiConnector
 
 /// A canned response on its way to a request, and the exchange that records how it ends.
-struct GivenResponse: Sendable {
-    var canned: TestConnectorResponse
+package struct GivenResponse: Sendable {
+    package var canned: TestConnectorResponse
 
     /// The exchange of a script or a conformance case; nil for other sources.
-    var exchange: OpenExchange?
+    package var exchange: OpenExchange?
+
+    package init(canned: TestConnectorResponse, exchange: OpenExchange? = nil) {
+        self.canned = canned
+        self.exchange = exchange
+    }
 
     /// Delivers the response as a transport would.
     func delivered(to request: ApiRequest) async throws -> ApiResponse {
@@ -60,7 +65,7 @@ struct GivenResponse: Sendable {
     /// The canned response alone, for a user's source that returns it.
     ///
     /// The exchange ends here, because the library does not see how the user's source delivers the response.
-    func withoutExchange() -> TestConnectorResponse {
+    package func withoutExchange() -> TestConnectorResponse {
         switch canned.answer {
         case .response(let status, _, _): exchange?.end(.answered(status))
         case .failure(let error): exchange?.end(error)

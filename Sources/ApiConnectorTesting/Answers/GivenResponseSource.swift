@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// A source that records how its responses end.
-protocol GivenResponseSource: ResponseSource {
+package protocol GivenResponseSource: ResponseSource {
     /// The response to a request, with the exchange in which it is delivered.
     func given(to request: ApiRequest) async throws -> GivenResponse
 }

@@ -8,7 +8,7 @@ public import ApiConnector
 ///
 /// Methods add timing and faults: ``after(_:on:)``, ``chunked(byteCount:)``, ``failing(_:with:)``.
 public struct TestConnectorResponse: Sendable {
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case response(HTTPStatus, HTTPHeaders, Content)
         case failure(any Error)
         case never
@@ -16,18 +16,18 @@ public struct TestConnectorResponse: Sendable {
         indirect case broken(ApiConnectorError)
     }
 
-    enum Content: Sendable {
+    package enum Content: Sendable {
         case data(Data)
         case steps([BodyStep])
     }
 
-    var answer: Answer
+    package var answer: Answer
     /// The delay before the head.
-    var pause: Pause?
+    package var pause: Pause?
     /// Makes the same answer with a connection's coders; nil for an answer that was not made from a value.
-    var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
+    package var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
 
-    init(_ answer: Answer) {
+    package init(_ answer: Answer) {
         self.answer = answer
     }
 
@@ -64,7 +64,7 @@ public struct TestConnectorResponse: Sendable {
         json(Data(value.description.utf8), status, headers)
     }
 
-    static func json(_ body: Data, _ status: HTTPStatus, _ headers: HTTPHeaders) -> TestConnectorResponse {
+    package static func json(_ body: Data, _ status: HTTPStatus, _ headers: HTTPHeaders) -> TestConnectorResponse {
         let typed: HTTPHeaders = ["Content-Type": "application/json"]
         return .data(body, status: status, headers: typed.merging(headers))
     }
@@ -145,7 +145,7 @@ public struct TestConnectorResponse: Sendable {
     }
 
     /// Status and bytes of a body that is known in advance, in one piece or several.
-    var canned: (HTTPStatus, Data)? {
+    package var canned: (HTTPStatus, Data)? {
         guard case .response(let status, _, let content) = answer else { return nil }
         switch content {
         case .data(let data): return (status, data)

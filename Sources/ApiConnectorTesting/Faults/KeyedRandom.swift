@@ -7,10 +7,10 @@ import ApiConnector
 /// SplitMix64 (Steele, Lea, Flood, 2014): random numbers from a seed and a text.
 ///
 /// The numbers are the same on every platform and in every process.
-struct KeyedRandom {
+package struct KeyedRandom {
     private var state: UInt64
 
-    init(_ seed: UInt64, _ key: String, _ number: Int = 0) {
+    package init(_ seed: UInt64, _ key: String, _ number: Int = 0) {
         var mixer = Self(state: seed)
         state = mixer.next() ^ Self.hash(key.utf8)
         state = next() ^ UInt64(truncatingIfNeeded: number)
@@ -20,7 +20,7 @@ struct KeyedRandom {
         self.state = state
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -29,7 +29,7 @@ struct KeyedRandom {
     }
 
     /// A number from 0 up to, but not including, the bound.
-    mutating func next(below bound: Int) -> Int {
+    package mutating func next(below bound: Int) -> Int {
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 

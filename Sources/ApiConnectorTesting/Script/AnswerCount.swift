@@ -4,10 +4,10 @@
 
 /// How often an answer is given.
 public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
-    let minimum: Int
-    let maximum: Int
+    package let minimum: Int
+    package let maximum: Int
 
-    init(_ minimum: Int, _ maximum: Int) {
+    package init(_ minimum: Int, _ maximum: Int) {
         self.minimum = minimum
         self.maximum = maximum
     }

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// The declarations that an adapter cannot express.
 ///
 /// Each reason is the end of the sentence "What is declared at … is refused: ".
-protocol AnswerLimits: Sendable {
+package protocol AnswerLimits: Sendable {
     /// The reasons why a declaration cannot be expressed; empty if it can be.
     ///
     /// - Parameter isLate: Whether the declaration was made after the adapter.
@@ -22,15 +22,23 @@ protocol AnswerLimits: Sendable {
 
 extension TestIssue {
     /// The issue for a declaration that cannot be expressed.
-    static func refused(at place: CodeLocation, _ reason: String) -> TestIssue {
+    package static func refused(at place: CodeLocation, _ reason: String) -> TestIssue {
         TestIssue(kind: .refused, description: "What is declared at \(place) is refused: \(reason).", place: place)
     }
 }
 
 /// How an adapter delivers a script's answers.
-struct AnswerDelivery: Sendable {
-    let limits: any AnswerLimits
+package struct AnswerDelivery: Sendable {
+    package let limits: any AnswerLimits
 
     /// Passes on a request that has no answer; nil if such requests are refused.
-    var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
+    package var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
+
+    package init(
+        limits: any AnswerLimits,
+        passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)? = nil
+    ) {
+        self.limits = limits
+        self.passOn = passOn
+    }
 }

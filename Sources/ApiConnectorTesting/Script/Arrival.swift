@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// A request whose body is still arriving at a script.
 ///
 /// The request counts as running, but has no number yet.
-final class Arrival: Sendable {
-    let request: ApiRequest
+package final class Arrival: Sendable {
+    package let request: ApiRequest
 
     /// Set if the scope ends before the body has arrived.
-    let stopped = Eventual<ApiConnectorError>()
+    package let stopped = Eventual<ApiConnectorError>()
 
-    init(_ request: ApiRequest) {
+    package init(_ request: ApiRequest) {
         self.request = request
     }
 
@@ -29,7 +29,7 @@ extension ApiRequest {
     /// The request's body, up to the size that a script keeps.
     ///
     /// Each chunk restarts the stall timeout.
-    func collectedBody() async throws(ApiConnectorError) -> Data {
+    package func collectedBody() async throws(ApiConnectorError) -> Data {
         let limit = ResponseDelivery.standard.maximumByteCount
         var bytes = Data()
         try await body.send { (chunk) throws(ApiConnectorError) in

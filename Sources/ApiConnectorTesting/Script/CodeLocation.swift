@@ -13,7 +13,7 @@ public struct CodeLocation: Sendable, Hashable, CustomStringConvertible {
     /// The line, counted from 1.
     public let line: UInt
 
-    init(_ fileID: String, _ filePath: StaticString, _ line: UInt) {
+    package init(_ fileID: String, _ filePath: StaticString, _ line: UInt) {
         self.fileID = fileID
         self.filePath = filePath
         self.line = line

@@ -7,10 +7,16 @@ import ApiConnector
 /// A matcher, and the answers to the requests that it matches.
 ///
 /// The answers are steps in sequence.
-struct Declaration: Sendable {
-    let matcher: RequestMatcher
-    let place: CodeLocation
-    var steps: [AnswerStep] = []
+package struct Declaration: Sendable {
+    package let matcher: RequestMatcher
+    package let place: CodeLocation
+    package var steps: [AnswerStep]
+
+    package init(matcher: RequestMatcher, place: CodeLocation, steps: [AnswerStep] = []) {
+        self.matcher = matcher
+        self.place = place
+        self.steps = steps
+    }
 
     var nextStep: Int? { steps.firstIndex { $0.givenCount < $0.count.maximum } }
 
@@ -31,17 +37,24 @@ struct Declaration: Sendable {
 }
 
 /// One answer of a sequence.
-struct AnswerStep: Sendable {
-    enum Answer: Sendable {
+package struct AnswerStep: Sendable {
+    package enum Answer: Sendable {
         case response(TestConnectorResponse)
         case computed(@Sendable (RecordedRequest) async throws -> TestConnectorResponse)
         case held(Hold)
     }
 
-    let answer: Answer
-    let count: AnswerCount
-    let place: CodeLocation
-    var givenCount = 0
+    package let answer: Answer
+    package let count: AnswerCount
+    package let place: CodeLocation
+    package var givenCount: Int
+
+    package init(answer: Answer, count: AnswerCount, place: CodeLocation, givenCount: Int = 0) {
+        self.answer = answer
+        self.count = count
+        self.place = place
+        self.givenCount = givenCount
+    }
 
     /// Whether the answer is fixed, not computed or held.
     var isCanned: Bool { if case .response = answer { true } else { false } }
@@ -57,18 +70,18 @@ struct AnswerStep: Sendable {
 }
 
 /// An answer that waits for the test.
-final class Hold: Sendable {
-    let place: CodeLocation
-    let arrival = Eventual<RecordedRequest>()
-    let answer = Eventual<TestConnectorResponse>()
+package final class Hold: Sendable {
+    package let place: CodeLocation
+    package let arrival = Eventual<RecordedRequest>()
+    package let answer = Eventual<TestConnectorResponse>()
     private let awaited = Locked(false)
 
-    init(at place: CodeLocation) {
+    package init(at place: CodeLocation) {
         self.place = place
     }
 
     /// Whether a request is waiting for the answer now.
-    var isAwaited: Bool {
+    package var isAwaited: Bool {
         get { awaited.withLock { $0 } }
         set { awaited.withLock { $0 = newValue } }
     }

@@ -5,8 +5,8 @@
 import ApiConnector
 
 /// A script's declarations, with the limits of its adapters.
-struct DeclarationList: Sendable {
-    private(set) var all: [Declaration] = []
+package struct DeclarationList: Sendable {
+    package private(set) var all: [Declaration] = []
     private var limits: [any AnswerLimits] = []
 
     init(_ declarations: [Declaration] = []) {
@@ -32,7 +32,7 @@ struct DeclarationList: Sendable {
     /// Adds the limits of an adapter, unless the adapter cannot express one of the declarations.
     ///
     /// - Returns: An issue for each declaration and answer that the adapter cannot express.
-    mutating func limit(by added: any AnswerLimits) -> [TestIssue] {
+    package mutating func limit(by added: any AnswerLimits) -> [TestIssue] {
         let refusals = all.flatMap { added.refusals(of: $0, isLate: false) }
         if refusals.isEmpty { limits.append(added) }
         return refusals
@@ -45,13 +45,13 @@ struct DeclarationList: Sendable {
     }
 
     /// Counts an answer that another process has given.
-    mutating func countStep(_ step: Int, of declaration: Int) {
+    package mutating func countStep(_ step: Int, of declaration: Int) {
         guard hasStep(step, of: declaration) else { return }
         all[declaration].steps[step].givenCount += 1
     }
 
     /// A held answer; nil if the answer is not a held one.
-    func hold(_ declaration: Int, _ step: Int) -> Hold? {
+    package func hold(_ declaration: Int, _ step: Int) -> Hold? {
         guard hasStep(step, of: declaration), case .held(let hold) = all[declaration].steps[step].answer else {
             return nil
         }

@@ -7,7 +7,7 @@ import ApiConnector
 /// A value that is set once.
 ///
 /// Every task that waits for the value gets it, even if the task begins to wait later.
-final class Eventual<Value: Sendable>: Sendable {
+package final class Eventual<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiters: [(id: Int, call: @Sendable (Value) -> Void)] = []
@@ -16,10 +16,12 @@ final class Eventual<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Sets the value.
     ///
     /// Only the first value counts.
-    func set(_ value: Value) {
+    package func set(_ value: Value) {
         let waiters = state.withLock { state -> [(id: Int, call: @Sendable (Value) -> Void)] in
             guard state.value == nil else { return [] }
             state.value = value
@@ -30,7 +32,7 @@ final class Eventual<Value: Sendable>: Sendable {
     }
 
     /// The value, if it is set.
-    var current: Value? { state.withLock { $0.value } }
+    package var current: Value? { state.withLock { $0.value } }
 
     /// The number of closures that wait for the value.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
@@ -39,7 +41,7 @@ final class Eventual<Value: Sendable>: Sendable {
     ///
     /// - Returns: The argument for ``forget(_:)``; nil if the value was already set.
     @discardableResult
-    func whenSet(_ waiter: @escaping @Sendable (Value) -> Void) -> Int? {
+    package func whenSet(_ waiter: @escaping @Sendable (Value) -> Void) -> Int? {
         let (value, id) = state.withLock { state -> (Value?, Int?) in
             if let value = state.value { return (value, nil) }
             defer { state.nextID += 1 }
@@ -51,13 +53,13 @@ final class Eventual<Value: Sendable>: Sendable {
     }
 
     /// Removes a closure that no longer needs the value, so that repeated waits do not accumulate closures.
-    func forget(_ id: Int?) {
+    package func forget(_ id: Int?) {
         guard let id else { return }
         state.withLock { state in state.waiters.removeAll { $0.id == id } }
     }
 
     /// Waits for the value, without a limit.
-    func value() async -> Value {
+    package func value() async -> Value {
         await withCheckedContinuation { continuation in
             whenSet { continuation.resume(returning: $0) }
         }
@@ -71,7 +73,7 @@ final class Eventual<Value: Sendable>: Sendable {
     ///   - limit: The longest wait, in real time. No timer is made if the value is already set.
     ///   - sentence: The text of the error, evaluated at the timeout.
     /// - Throws: `CancellationError`, or `WaitExpired` with the sentence.
-    func value(
+    package func value(
         within limit: Duration,
         orSay sentence: @autoclosure @escaping @Sendable () -> String
     ) async throws -> Value {

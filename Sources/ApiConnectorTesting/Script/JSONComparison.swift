@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// The differences between two JSON values, each with its path.
 struct JSONComparison {
@@ -70,7 +70,7 @@ struct JSONComparison {
 
 extension JSONValue {
     /// Parses JSON; nil if the bytes are not JSON.
-    init?(parsing bytes: Data) {
+    package init?(parsing bytes: Data) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else { return nil }
         self = value
     }

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// A matcher as a value.
 ///
 /// A seed sends the value to another process, which makes the matcher from it.
-indirect enum MatcherForm: Codable, Sendable {
+package indirect enum MatcherForm: Codable, Sendable {
     case method(String)
     case path(String)
     case query(String, String)
@@ -29,7 +29,7 @@ indirect enum MatcherForm: Codable, Sendable {
     /// Makes the matcher.
     ///
     /// For a closure, it is a matcher that matches nothing.
-    var matcher: RequestMatcher {
+    package var matcher: RequestMatcher {
         switch self {
         case .method(let method): .method(HTTPMethod(rawValue: method))
         case .path(let template): .path(template)
@@ -49,7 +49,7 @@ indirect enum MatcherForm: Codable, Sendable {
     }
 
     /// Whether the form or a part of it satisfies a condition.
-    func contains(_ isMeant: (MatcherForm) -> Bool) -> Bool {
+    package func contains(_ isMeant: (MatcherForm) -> Bool) -> Bool {
         switch self {
         case .not(let form): form.contains(isMeant)
         case .and(let one, let other), .or(let one, let other): one.contains(isMeant) || other.contains(isMeant)
@@ -58,20 +58,20 @@ indirect enum MatcherForm: Codable, Sendable {
         }
     }
 
-    var isClosure: Bool { if case .closure = self { true } else { false } }
+    package var isClosure: Bool { if case .closure = self { true } else { false } }
 
-    var isRouteClosure: Bool { if case .routeClosure = self { true } else { false } }
+    package var isRouteClosure: Bool { if case .routeClosure = self { true } else { false } }
 }
 
 /// The parts of a request that a route builds.
-struct WantedRequest: Codable, Sendable {
-    let method: String
-    let url: URL
+package struct WantedRequest: Codable, Sendable {
+    package let method: String
+    package let url: URL
     /// The route's own fields, each as name and value.
     let headers: [[String]]
     /// The body; nil for a streamed body, which is not compared.
     let body: Data?
-    let mediaType: String?
+    package let mediaType: String?
 }
 
 extension WantedRequest {

@@ -2,22 +2,22 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// One request of a script and its response, until both have ended.
 ///
 /// The scope can stop the exchange. This object records how it ended.
-final class OpenExchange: Sendable {
+package final class OpenExchange: Sendable {
     let number: Int
 
     /// Set if the scope ends before the exchange has ended.
-    let stopped = Eventual<ApiConnectorError>()
+    package let stopped = Eventual<ApiConnectorError>()
 
     private let outcome = Eventual<RecordedRequest.Outcome>()
     private let waits = Locked(false)
     private let onWait: @Sendable () -> Void
 
-    init(
+    package init(
         number: Int,
         onEnd: @escaping @Sendable (RecordedRequest.Outcome) -> Void,
         onWait: @escaping @Sendable () -> Void
@@ -30,22 +30,22 @@ final class OpenExchange: Sendable {
     /// Whether the exchange waits for a release by the test, a timeout or a cancel.
     var isWaiting: Bool { waits.withLock { $0 } }
 
-    func wait() {
+    package func wait() {
         waits.withLock { $0 = true }
         onWait()
     }
 
-    func resume() {
+    package func resume() {
         waits.withLock { $0 = false }
     }
 
     /// Records the outcome; only the first outcome counts.
-    func end(_ outcome: RecordedRequest.Outcome) {
+    package func end(_ outcome: RecordedRequest.Outcome) {
         self.outcome.set(outcome)
     }
 
     /// Records that the exchange failed.
-    func end(_ error: any Error) {
+    package func end(_ error: any Error) {
         let error = ApiConnectorError(mapping: error)
         end(error.kind == .cancelled ? .cancelled : .failed(error))
     }
@@ -53,7 +53,7 @@ final class OpenExchange: Sendable {
     /// Runs a closure that may ignore cancellation.
     ///
     /// If the call or the scope ends first, the closure is canceled and abandoned.
-    static func value<Value: Sendable>(
+    package static func value<Value: Sendable>(
         of request: ApiRequest,
         until stopped: Eventual<ApiConnectorError>?,
         _ make: @escaping @Sendable () async throws -> Value
@@ -71,7 +71,7 @@ final class OpenExchange: Sendable {
     }
 
     /// Waits for a value that a test sets, unless the call or the scope ends first.
-    static func wait<Value: Sendable>(
+    package static func wait<Value: Sendable>(
         for value: Eventual<Value>,
         of request: ApiRequest,
         until stopped: Eventual<ApiConnectorError>?

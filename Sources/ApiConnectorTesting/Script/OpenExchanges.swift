@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// The open exchanges of a script, and the tasks that wait for their ends.
-struct OpenExchanges: Sendable {
+package struct OpenExchanges: Sendable {
     /// The requests whose bodies are still arriving.
     private(set) var arrivals: [Arrival] = []
     private var exchanges: [Int: OpenExchange] = [:]
@@ -36,10 +36,10 @@ struct OpenExchanges: Sendable {
         exchanges[number] = nil
     }
 
-    subscript(number: Int) -> OpenExchange? { exchanges[number] }
+    package subscript(number: Int) -> OpenExchange? { exchanges[number] }
 
     /// The exchanges whose request bodies are complete, by number.
-    var inOrder: [OpenExchange] { exchanges.values.sorted { $0.number < $1.number } }
+    package var inOrder: [OpenExchange] { exchanges.values.sorted { $0.number < $1.number } }
 
     mutating func addIdleWaiter(_ waiter: Eventual<Void>) {
         idleWaiters.append(waiter)

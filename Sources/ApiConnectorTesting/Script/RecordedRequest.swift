@@ -30,7 +30,7 @@ public struct RecordedRequest: Sendable {
     /// The outcome at the time when this value was read from the script.
     public internal(set) var outcome = Outcome.pending
 
-    init(number: Int, request: ApiRequest, body: Data) {
+    package init(number: Int, request: ApiRequest, body: Data) {
         self.number = number
         self.body = body
         var copy = request
@@ -77,7 +77,7 @@ public struct RecordedRequest: Sendable {
     }
 
     /// The media type of the body: from the header field, otherwise from the body itself.
-    var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } ?? request.body.mediaType }
+    package var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } ?? request.body.mediaType }
 }
 
 extension RecordedRequest: CustomStringConvertible {

@@ -104,7 +104,7 @@ extension RequestMatcher {
         return known.contains(method) ? ".\(method.rawValue.lowercased())" : String(reflecting: method.rawValue)
     }
 
-    static func queryItems(of url: URL) -> [URLQueryItem] {
+    package static func queryItems(of url: URL) -> [URLQueryItem] {
         URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
     }
 

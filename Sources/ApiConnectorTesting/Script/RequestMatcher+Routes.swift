@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 extension RequestMatcher {
     /// Matches the request that a connection has built: its method, origin, path, query, body and the route's header
@@ -14,7 +14,7 @@ extension RequestMatcher {
     ///   - wanted: The request.
     ///   - isBodyCompared: Whether the body is compared; true by default.
     ///   - make: Makes the same request with an encoder; nil if the encoder makes no difference.
-    static func request(
+    package static func request(
         _ wanted: ApiRequest,
         comparingBody isBodyCompared: Bool = true,
         writtenBy make: (@Sendable (JSONEncoder) -> ApiRequest?)? = nil
@@ -30,7 +30,7 @@ extension RequestMatcher {
     }
 
     /// Matches the parts of a request.
-    static func request(_ wanted: WantedRequest) -> RequestMatcher {
+    package static func request(_ wanted: WantedRequest) -> RequestMatcher {
         let method = HTTPMethod(rawValue: wanted.method)
         let mediaType = wanted.mediaType.flatMap { MediaType($0) }
         let headers = wanted.headers.compactMap { field in

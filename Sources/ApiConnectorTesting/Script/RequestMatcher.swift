@@ -11,13 +11,13 @@ import ApiConnector
 /// ```
 public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// The differences between a request and the expected request; empty if the request matches.
-    let differences: @Sendable (RecordedRequest) -> [Difference]
+    package let differences: @Sendable (RecordedRequest) -> [Difference]
 
     /// The matcher as Swift code, with secrets replaced.
     public let description: String
 
     /// The matcher as a value, for another process.
-    let form: MatcherForm
+    package let form: MatcherForm
 
     init(
         _ description: String,
@@ -82,7 +82,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 }
 
 /// One field in which a request differs from the expected request.
-struct Difference: Sendable, CustomStringConvertible {
+package struct Difference: Sendable, CustomStringConvertible {
     let field: String
     let sentence: String
     /// The weight of the difference: 1 for a detail, more for an essential part such as the path.
@@ -107,9 +107,9 @@ struct Difference: Sendable, CustomStringConvertible {
         self.init(field, "\(wanted) was expected, but \(sent) was sent", weight: weight)
     }
 
-    var description: String { "\(field): \(sentence)" }
+    package var description: String { "\(field): \(sentence)" }
 }
 
 extension [Difference] {
-    var distance: Double { reduce(0) { $0 + $1.weight } }
+    package var distance: Double { reduce(0) { $0 + $1.weight } }
 }

@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An object that ends with a test scope, such as a recorder.
+/// An object that ends with a test, such as a recorder.
 ///
-/// It ends after the scope's scripts.
-protocol ScopeMember: Sendable {
+/// It ends after the scripts of the test.
+public protocol ScopeMember: Sendable {
     /// The issues so far.
     var issues: [TestIssue] { get }
 

@@ -21,7 +21,7 @@ public final class Script<Router: ApiRouter>: GivenResponseSource, ScriptOwner {
     /// The configuration of the connections that the script answers.
     public let configuration: ConnectionConfiguration
 
-    let engine: ScriptEngine
+    package let engine: ScriptEngine
 
     /// Whether the configuration has coders; otherwise the calling connection's coders are used.
     private let hasOwnCoders: Bool
@@ -241,11 +241,11 @@ public final class Script<Router: ApiRouter>: GivenResponseSource, ScriptOwner {
         try await given(to: request).withoutExchange()
     }
 
-    func given(to request: ApiRequest) async throws -> GivenResponse { try await engine.answer(to: request) }
+    package func given(to request: ApiRequest) async throws -> GivenResponse { try await engine.answer(to: request) }
 
-    var rootURL: URL { environment.rootURL }
+    package var rootURL: URL { environment.rootURL }
 
-    var timeSource: any TimeSource { configuration.timeSource }
+    package var timeSource: any TimeSource { configuration.timeSource }
 
     // MARK: - Judging
 

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// Records whether a script has ended, and makes the errors for later requests.
 ///
 /// It outlives the script.
-final class ScriptEnding: Sendable {
+package final class ScriptEnding: Sendable {
     private struct State {
         var scope: String?
         var onLateRequest: (@Sendable (String) -> Void)?
@@ -26,19 +26,19 @@ final class ScriptEnding: Sendable {
     /// Records the name of the ended scope.
     ///
     /// Only the first name counts.
-    func note(_ scope: String) {
+    package func note(_ scope: String) {
         state.withLock { $0.scope = $0.scope ?? scope }
     }
 
     /// The error for a request; nil before the script's end.
-    func refusal(of request: ApiRequest) -> ApiConnectorError? {
+    package func refusal(of request: ApiRequest) -> ApiConnectorError? {
         scope.map { refusal(of: request, after: $0) }
     }
 
     /// The error for a request that arrived after the script's end.
     ///
     /// The text is also printed, because the caller may not show the error.
-    func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
+    package func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
         let text = IssueText.late(scope)
         StandardError.write("\(request): \(text).")
         let record = state.withLock { $0.onLateRequest }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 extension ScriptEngine {
     /// The answer to a request, with the exchange in which it is delivered.
@@ -11,7 +11,7 @@ extension ScriptEngine {
     ///   - request: The request as it arrived.
     ///   - delivery: How an adapter delivers the answer. Nil, the default, means within the process.
     ///   - arrival: The arrival of the body, if an adapter has read it; nil by default.
-    func answer(
+    package func answer(
         to request: ApiRequest,
         over delivery: AnswerDelivery? = nil,
         after arrival: Arrival? = nil

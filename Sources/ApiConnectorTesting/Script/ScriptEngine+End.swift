@@ -16,7 +16,7 @@ extension ScriptEngine {
 
     /// Ends the script: waits for running requests, stops those that have not ended in time, and refuses later
     /// requests.
-    func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [TestIssue] {
+    package func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [TestIssue] {
         await untilIdle(upTo: limit)
         reportExchanges()
         let (arrivals, left, declared) = state.withLock { state in
@@ -51,8 +51,8 @@ extension ScriptEngine {
 }
 
 /// Writes to standard error, for texts that appear nowhere else.
-enum StandardError {
-    static func write(_ text: String) {
+package enum StandardError {
+    package static func write(_ text: String) {
         FileHandle.standardError.write(Data("ApiConnectorTesting: \(text)\n".utf8))
     }
 }

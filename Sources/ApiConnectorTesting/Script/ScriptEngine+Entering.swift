@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 extension ScriptEngine {
     /// Adds a request, which runs until its exchange ends.
@@ -11,7 +11,7 @@ extension ScriptEngine {
     ///   - request: The request.
     ///   - body: The request's body.
     ///   - arrival: The arrival of the body; nil by default, for a body that arrived at once.
-    func enter(
+    package func enter(
         _ request: ApiRequest,
         _ body: Data,
         after arrival: Arrival? = nil
@@ -66,7 +66,7 @@ extension ScriptEngine {
     }
 
     /// Records an arrival; returns the scope's name if the script has ended.
-    func note(_ arrival: Arrival) -> String? {
+    package func note(_ arrival: Arrival) -> String? {
         state.withLock { state in
             let scope = ending.scope
             if scope == nil { state.open.add(arrival) }
@@ -75,7 +75,7 @@ extension ScriptEngine {
     }
 
     /// Records that the body of an arrival will not arrive, unless it already has.
-    func giveUp(_ arrival: Arrival) {
+    package func giveUp(_ arrival: Arrival) {
         let isOpen = state.withLock { $0.open.contains(arrival) }
         guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }
         exchange.end(.cancelled)

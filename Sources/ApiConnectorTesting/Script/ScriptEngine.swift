@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// The state of a script: its declarations, requests and issues.
-final class ScriptEngine: Sendable {
-    struct State {
-        var declarations = DeclarationList()
+package final class ScriptEngine: Sendable {
+    package struct State {
+        package var declarations = DeclarationList()
         var requests = RequestLog()
-        var open = OpenExchanges()
+        package var open = OpenExchanges()
         /// The answers that were used, by the number of their request.
         var given: [Int: (response: TestConnectorResponse, place: CodeLocation)] = [:]
         var issues: [TestIssue] = []
@@ -17,9 +17,9 @@ final class ScriptEngine: Sendable {
         var readCount = 0
     }
 
-    let place: CodeLocation
-    let state: Locked<State>
-    let ending = ScriptEnding()
+    package let place: CodeLocation
+    package let state: Locked<State>
+    package let ending = ScriptEnding()
 
     /// The reporter of all events, in order; nil if there is none.
     let reporter: (any ScriptReporter)?
@@ -27,7 +27,7 @@ final class ScriptEngine: Sendable {
     private let collector = ScriptExchange.collector
     private let attachments = Locked<[any Sendable & AnyObject]>([])
 
-    init(
+    package init(
         at place: CodeLocation,
         declaring declarations: [Declaration] = [],
         reportingTo reporter: (any ScriptReporter)? = nil
@@ -57,16 +57,16 @@ final class ScriptEngine: Sendable {
         return index
     }
 
-    func add(_ step: AnswerStep, to declaration: Int) {
+    package func add(_ step: AnswerStep, to declaration: Int) {
         let refusals = state.withLock { $0.declarations.add(step, to: declaration) }
         for refusal in refusals { add(refusal) }
     }
 
-    func add(_ kind: TestIssue.Kind, _ text: String, at place: CodeLocation) {
+    package func add(_ kind: TestIssue.Kind, _ text: String, at place: CodeLocation) {
         add(TestIssue(kind: kind, description: text, place: place))
     }
 
-    func add(_ issue: TestIssue) {
+    package func add(_ issue: TestIssue) {
         state.withLock { $0.issues.append(issue) }
         _ = reporter?.report(.issue(issue))
     }
@@ -74,14 +74,14 @@ final class ScriptEngine: Sendable {
     // MARK: - Adapters and contracts
 
     /// Keeps an object of an adapter alive as long as the script.
-    func keep(_ attachment: any Sendable & AnyObject) {
+    package func keep(_ attachment: any Sendable & AnyObject) {
         attachments.withLock { $0.append(attachment) }
     }
 
     var kept: [any Sendable & AnyObject] { attachments.withLock { $0 } }
 
     /// The received requests with their answers.
-    var exchanges: [ScriptExchange] {
+    package var exchanges: [ScriptExchange] {
         let (given, requests) = state.withLock { ($0.given, $0.requests.all) }
         return requests.map { sent in
             let answer = given[sent.number]

@@ -6,11 +6,17 @@ import ApiConnector
 
 /// A request that a script has received, with its canned response.
 package struct ScriptExchange: Sendable {
-    let sent: RecordedRequest
+    package let sent: RecordedRequest
     /// The canned response; nil for a request without an answer.
-    let response: TestConnectorResponse?
+    package let response: TestConnectorResponse?
     /// The line of the answer, or of the script for a request without an answer.
-    let place: CodeLocation
+    package let place: CodeLocation
+
+    package init(sent: RecordedRequest, response: TestConnectorResponse?, place: CodeLocation) {
+        self.sent = sent
+        self.response = response
+        self.place = place
+    }
 
     /// A closure for the scripts that a task makes.
     ///

@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// Receives each event of an engine before the event has an effect.
-protocol ScriptReporter: Sendable {
+package protocol ScriptReporter: Sendable {
     /// Reports one event.
     ///
     /// - Returns: The reason why a received request must not be answered; nil if it may be, and for all other events.
@@ -13,7 +13,7 @@ protocol ScriptReporter: Sendable {
 }
 
 /// An event of an engine.
-enum ScriptEvent: Sendable {
+package enum ScriptEvent: Sendable {
     /// A request has arrived.
     case entered(RecordedRequest)
     /// An answer of a declaration was used.

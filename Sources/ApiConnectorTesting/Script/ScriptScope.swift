@@ -81,7 +81,7 @@ package final class ScriptScope: Sendable {
         clocks.withLock { $0.append(WeakClock(clock: clock)) }
     }
 
-    func add(member: some ScopeMember) {
+    package func add(member: some ScopeMember) {
         members.withLock { $0.append(member) }
     }
 

@@ -38,4 +38,10 @@ public struct TestIssue: Sendable, CustomStringConvertible {
 
     /// The line of the answer's declaration; for a request without an answer, the line that made the script.
     public let place: CodeLocation
+
+    package init(kind: Kind, description: String, place: CodeLocation) {
+        self.kind = kind
+        self.description = description
+        self.place = place
+    }
 }

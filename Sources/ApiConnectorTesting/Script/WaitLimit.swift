@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// Ends a test's wait after a limit in real time.
 ///
@@ -13,7 +13,7 @@ import ApiConnector
 /// A limit consists of ten parts. At the end of each part, a task is started, and the part counts only after this task
 /// has run. If a thousand tests share two threads, a task may wait for a minute until it runs. Such a wait must not end
 /// a test.
-final class WaitLimit: Sendable {
+package final class WaitLimit: Sendable {
     private struct State {
         var partCount = 0
         var isCounting = false
@@ -23,7 +23,7 @@ final class WaitLimit: Sendable {
     private static let queue = DispatchQueue(label: "ApiConnectorTesting.WaitLimit")
 
     /// The current time, with which limits are compared.
-    static var now: DispatchTime { .now() }
+    package static var now: DispatchTime { .now() }
 
     // After its creation the timer is only canceled, which Dispatch allows on every thread.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
@@ -31,7 +31,7 @@ final class WaitLimit: Sendable {
     private let action: @Sendable () -> Void
 
     /// Starts a limit; nil for `.distantFuture`, which needs no timer.
-    init?(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) {
+    package init?(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) {
         guard deadline != .distantFuture else { return nil }
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
@@ -70,12 +70,16 @@ extension Duration {
     /// The point in time after this duration, counted from now.
     ///
     /// One year or more means no limit, because Dispatch counts nanoseconds.
-    var dispatchDeadline: DispatchTime {
+    package var dispatchDeadline: DispatchTime {
         self < .seconds(365 * 86_400) ? .now() + max(self, .zero) / .seconds(1) : .distantFuture
     }
 }
 
 /// The error of a test's wait that timed out.
-struct WaitExpired: Error, CustomStringConvertible {
-    let description: String
+package struct WaitExpired: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }

@@ -2,6 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import ApiConnectorTestServers
+import ApiConnectorConformance
 import ApiConnector
 import ApiConnectorTesting
 import Testing

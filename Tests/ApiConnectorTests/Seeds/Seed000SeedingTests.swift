@@ -4,6 +4,7 @@
 
 // "Seed API Data for UI Test": a launch argument selects the seeded provider, and the answers come from the
 // environment. A program that is launched so is tested in Examples.
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 // The client of "Simple iOS API client with Alamofire", as it is written with this library.
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 // "Mocking Alamofire": an API class that holds a session is fed through `URLSessionConfiguration.protocolClasses`.
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

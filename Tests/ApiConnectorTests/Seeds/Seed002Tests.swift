@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 // "Workshop: Web API Mocking": a screen has four states, and a test reaches each by swapping what answers.
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

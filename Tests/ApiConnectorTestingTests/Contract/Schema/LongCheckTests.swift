@@ -2,10 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+@testable import ApiConnectorContracts
 import ApiConnector
 import Testing
-
-@testable import ApiConnectorTesting
 
 /// Tests of checks with many steps or many levels.
 @Suite(.timeLimit(.minutes(10)))

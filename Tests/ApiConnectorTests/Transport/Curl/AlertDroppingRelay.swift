@@ -3,9 +3,8 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+@testable import ApiConnectorTestServers
 import ApiConnector
-
-@testable import ApiConnectorTesting
 
 /// A relay to a TLS server that cuts the connection in place of the server's first alert, `close_notify` or another.
 ///

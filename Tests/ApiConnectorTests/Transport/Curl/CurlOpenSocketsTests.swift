@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+@testable import ApiConnectorTestServers
 import Testing
 
 @testable import ApiConnector

@@ -3,6 +3,8 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import ApiConnectorTestServers
+import ApiConnectorConformance
 import ApiConnector
 import ApiConnectorTesting
 import Testing

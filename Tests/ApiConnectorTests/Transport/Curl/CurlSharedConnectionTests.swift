@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

@@ -3,6 +3,8 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import ApiConnectorConformance
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing

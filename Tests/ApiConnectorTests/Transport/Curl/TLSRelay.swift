@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+@testable import ApiConnectorTestServers
 @testable import ApiConnector
 @testable import ApiConnectorTesting
 

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if canImport(FoundationNetworking)
+import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting
 import Testing
