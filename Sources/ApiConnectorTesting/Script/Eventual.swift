@@ -53,7 +53,7 @@ package final class Eventual<Value: Sendable>: Sendable {
     }
 
     /// Removes a closure that no longer needs the value, so that repeated waits do not accumulate closures.
-    package func forget(_ id: Int?) {
+    func forget(_ id: Int?) {
         guard let id else { return }
         state.withLock { state in state.waiters.removeAll { $0.id == id } }
     }

@@ -13,7 +13,7 @@ package import ApiConnector
 /// A limit consists of ten parts. At the end of each part, a task is started, and the part counts only after this task
 /// has run. If a thousand tests share two threads, a task may wait for a minute until it runs. Such a wait must not end
 /// a test.
-package final class WaitLimit: Sendable {
+final class WaitLimit: Sendable {
     private struct State {
         var partCount = 0
         var isCounting = false
@@ -23,7 +23,7 @@ package final class WaitLimit: Sendable {
     private static let queue = DispatchQueue(label: "ApiConnectorTesting.WaitLimit")
 
     /// The current time, with which limits are compared.
-    package static var now: DispatchTime { .now() }
+    static var now: DispatchTime { .now() }
 
     // After its creation the timer is only canceled, which Dispatch allows on every thread.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
@@ -31,7 +31,7 @@ package final class WaitLimit: Sendable {
     private let action: @Sendable () -> Void
 
     /// Starts a limit; nil for `.distantFuture`, which needs no timer.
-    package init?(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) {
+    init?(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) {
         guard deadline != .distantFuture else { return nil }
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
@@ -76,10 +76,6 @@ extension Duration {
 }
 
 /// The error of a test's wait that timed out.
-package struct WaitExpired: Error, CustomStringConvertible {
-    package let description: String
-
-    package init(description: String) {
-        self.description = description
-    }
+struct WaitExpired: Error, CustomStringConvertible {
+    let description: String
 }
