@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorConformance
 import ApiConnectorTesting
 import Testing
 

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 

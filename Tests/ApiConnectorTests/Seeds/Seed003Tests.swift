@@ -4,6 +4,7 @@
 
 // "Decoupling": a service that knows nothing of the client below it, and a response with three states.
 import ApiConnector
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 

@@ -4,6 +4,7 @@
 
 // The README of ApiConnector, 2016, as it is written with this library.
 import ApiConnector
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 

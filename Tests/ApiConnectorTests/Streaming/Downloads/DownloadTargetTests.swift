@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnectorConformance
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 

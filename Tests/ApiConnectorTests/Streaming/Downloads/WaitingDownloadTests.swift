@@ -2,6 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import ApiConnectorConformance
 import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing

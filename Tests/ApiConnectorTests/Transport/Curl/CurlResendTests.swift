@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import ApiConnectorConformance
 import ApiConnectorTestServers
 import ApiConnector
 import ApiConnectorTesting

@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import ApiConnector
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 #if Curl && os(Linux)
+import ApiConnectorTestServers
 import ApiConnectorTesting
 import Testing
 
