@@ -194,10 +194,10 @@ extension FakeCollectionTests {
     @Test func theTestCanAddAndRemoveItems() {
         teas[7] = Tea(id: 7, name: "oolong")
         teas[1] = nil
-        teas[2] = Tea(id: 2, name: "earl grey")
+        teas[2] = Tea(id: 2, name: "assam")
         teas[99] = nil
         #expect(teas.items.map(\.id) == [2, 7])
-        #expect(teas[2]?.name == "earl grey")
+        #expect(teas[2]?.name == "assam")
     }
 
     @Test func concurrentWritesLoseNoItem() async throws {
