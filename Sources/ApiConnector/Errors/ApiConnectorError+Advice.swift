@@ -94,7 +94,7 @@ extension ResponseSummary {
 extension ApiResponse {
     /// The advice for a 401 or 403 to a request without credentials; nil if the request had credentials.
     var adviceOnCredentials: String? {
-        guard status == 401 || status == 403 && !headers.contains(.retryAfter), !request.carriesSecrets else {
+        guard status == 401 || status == 403 && !headers.contains(.retryAfter), !hasCredentials else {
             return nil
         }
         return "The request carried no credentials: "
@@ -103,11 +103,9 @@ extension ApiResponse {
                     + "authenticating(by:for:), or set a header field in the call's options."
                 : "add them with authenticating(by:for:) or a header field.")
     }
-}
 
-extension ApiRequest {
-    fileprivate var carriesSecrets: Bool {
-        ownSecrets != nil || headers.contains { Redactor.standard.isSecret($0) }
-            || Redactor.standard.redact(url).contains(Redactor.replacement)
+    private var hasCredentials: Bool {
+        request.ownSecrets != nil || request.headers.contains { Redactor.standard.isSecret($0) }
+            || Redactor.standard.redact(request.url).contains(Redactor.replacement)
     }
 }

@@ -39,7 +39,20 @@ extension AttemptSummary {
     }
 }
 
+extension RequestState {
+    /// The failed attempts before a request.
+    struct Attempts: Sendable {
+        fileprivate var history: AttemptHistory?
+    }
+}
+
 extension ApiRequest {
+    /// The history of attempts; nil for the first attempt.
+    fileprivate(set) var history: AttemptHistory? {
+        get { state.parts.attempts.history }
+        set { if newValue !== history { state.parts.attempts.history = newValue } }
+    }
+
     /// The failed attempts of the call before this one, in order.
     ///
     /// Those of inner providers, earlier hops and earlier credentials count, too.
@@ -98,6 +111,33 @@ extension ApiRequest {
         case .failure(let error):
             throw error.completed(request: self).following(history(with: error.earlierAttempts, stop))
         }
+    }
+
+    /// Takes over the idempotency key and the failed attempts of an earlier request of the call, such as those that an
+    /// inner retrying provider has added.
+    ///
+    /// The server may have processed an earlier attempt with that key, for example one that timed out. The attempts
+    /// tell this to outer wrappers, whose request lacks the key.
+    mutating func keepKeyAndAttempts(of earlier: ApiRequest) {
+        if let key = earlier.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
+        keepAttempts(of: earlier)
+    }
+
+    /// Takes over the failed attempts of an earlier request of the call.
+    mutating func keepAttempts(of earlier: ApiRequest) {
+        let attempts = earlier.earlierAttempts
+        if attempts.count > earlierAttempts.count { history = AttemptHistory(attempts) }
+    }
+
+    /// Takes over the number and the failed attempts of another request of the call.
+    mutating func copyAttempts(of other: ApiRequest) {
+        attempt = other.attempt
+        history = other.history
+    }
+
+    /// Removes the failed attempts.
+    mutating func forgetAttempts() {
+        history = nil
     }
 
     /// The history after an attempt.

@@ -5,7 +5,7 @@
 /// A request on its way through providers to a transport.
 ///
 /// It is a value: a wrapper changes its copy and passes the copy on.
-public struct ApiRequest: Sendable {
+public struct ApiRequest: Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL of the request; http or https.
     ///
     /// If a wrapper sets a URL with another origin, the request loses its secret header fields. The new URL loses the
@@ -16,24 +16,21 @@ public struct ApiRequest: Sendable {
         set {
             let old = unguardedURL
             unguardedURL = newValue
-            if credentialGuard != nil || context?.environment != nil { leaveSecretsBehind(at: old) }
+            if withholdsCredentials || context?.environment != nil { leaveSecretsBehind(at: old) }
         }
     }
 
     /// The URL, for code that itself decides which secrets to keep.
-    var unguardedURL: URL { didSet { isKnownSendable = false } }
+    var unguardedURL: URL
 
     /// The method; ``HTTPMethod/get`` by default.
-    public var method: HTTPMethod { didSet { isKnownSendable = false } }
+    public var method: HTTPMethod
 
     /// The header fields; none by default.
     ///
     /// A transport adds the fields that HTTP requires, such as `Host` and `Content-Length`.
     public var headers: HTTPHeaders {
-        didSet {
-            isKnownSendable = false
-            if credentialGuard != nil { headers = admittedHeaders }
-        }
+        didSet { if withholdsCredentials { headers = admittedHeaders } }
     }
 
     /// The body; ``RequestBody/empty`` by default.
@@ -50,52 +47,11 @@ public struct ApiRequest: Sendable {
     /// All waits in the library end at the deadline. Your own wrappers should do the same when they wait.
     public var deadline: Duration?
 
-    /// The attempt and stall limits; no limits for a request without a connection.
-    ///
-    /// Each transport applies them to each request that it gets. So a wrapper that sends a request again does not need
-    /// to set the limits. A wrapper that needs other limits can set them. ``Timeouts/overall`` is ignored here; the
-    /// limit of the whole call is in ``deadline``.
-    public var timeouts: Timeouts {
-        get { limits?.timeouts ?? Timeouts() }
-        set { limits = AttemptLimits(newValue.applied) }
-    }
-
     /// The call's values for the providers; none by default.
     public var values = RequestValues()
 
-    /// Restricts the secrets in the request; nil for no restriction.
-    var credentialGuard: CredentialGuard?
-
-    /// Whether the unchanged request was already checked, so that a transport need not check it again.
-    var isKnownSendable = false
-
-    /// The history of attempts; nil for the first attempt.
-    var history: AttemptHistory?
-
-    /// The connection's timers, limits and coders; nil for a request without a connection until one of them is set.
-    var settings: RequestSettings?
-
-    /// Ends the attempt at a time limit; nil outside of ``withTimeLimits(_:)``.
-    var watch: AttemptWatch?
-
-    /// State that the call's requests share; nil for a request without a connection until a wrapper sets it.
-    var context: CallContext?
-
-    /// Reports events to the observers; nil without an observer.
-    var events: CallEvents?
-
-    /// Names of secrets in this request that the standard redactor does not know; nil for none.
-    var ownSecrets: OwnSecrets?
-
-    /// The time source for providers that wait: the connection's, or the system's for a request without a connection.
-    ///
-    /// ``deadline`` is a time of this source.
-    public var timeSource: any TimeSource {
-        get { timerQueue.timeSource }
-        set { timers = TimerQueue.on(newValue) }
-    }
-
-    var timerQueue: TimerQueue { timers ?? .system }
+    /// The library's own part of the request.
+    var state = RequestState()
 
     /// Makes a request for use without a connection.
     ///
@@ -114,9 +70,29 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        self.context = route.map { CallContext(route: $0) }
+        if let route { begin(CallContext(route: route)) }
         values.joinCurrentRefresh()
     }
+
+    /// The attempt and stall limits; no limits for a request without a connection.
+    ///
+    /// Each transport applies them to each request that it gets. So a wrapper that sends a request again does not need
+    /// to set the limits. A wrapper that needs other limits can set them. ``Timeouts/overall`` is ignored here; the
+    /// limit of the whole call is in ``deadline``.
+    public var timeouts: Timeouts {
+        get { limits?.timeouts ?? Timeouts() }
+        set { limits = AttemptLimits(newValue.applied) }
+    }
+
+    /// The time source for providers that wait: the connection's, or the system's for a request without a connection.
+    ///
+    /// ``deadline`` is a time of this source.
+    public var timeSource: any TimeSource {
+        get { timerQueue.timeSource }
+        set { timers = TimerQueue.on(newValue) }
+    }
+
+    var timerQueue: TimerQueue { timers ?? .system }
 
     /// The priority among the requests that wait for the same limit; ``CallPriority/normal`` by default.
     public var priority: CallPriority {
@@ -142,9 +118,44 @@ public struct ApiRequest: Sendable {
     /// For an ``ApiPath``, it is the path with `{}` for each value, such as `/authors/{}/posts/{}`. For a `String`
     /// path, it is the name of the enum case. The name is computed at each access.
     public var routeName: String? { route?.routeName }
-}
 
-extension ApiRequest: CustomStringConvertible, CustomReflectable {
+    /// Whether sending the request twice has the same effect as sending it once.
+    ///
+    /// This is the case if its method is idempotent, or if it has an `Idempotency-Key`. Its body may still not be
+    /// replayable; see ``RequestBody/isReplayable``.
+    public var isRepeatable: Bool {
+        method.isIdempotent || headers[.idempotencyKey]?.isEmpty == false
+    }
+
+    /// Throws if the request must not be sent; each transport calls it before it sends a request.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the invalid part.
+    public func checkSendable() throws(ApiConnectorError) {
+        if let flaw = RequestFlaw.text(of: self) {
+            throw ApiConnectorError(.invalidRequest, at: .request, flaw, request: self)
+        }
+    }
+
+    /// The request as a `curl` command for any POSIX shell, with one option per line.
+    ///
+    /// The same request always gives the same command. A connection that makes the request again may encode JSON with
+    /// its keys in another order.
+    ///
+    /// If a body is not text, contains control characters or is longer than 64 KiB, `printf` writes it to a pipe. If a
+    /// body does not encode, the error replaces it.
+    ///
+    /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
+    /// the secrets and can be run as it is.
+    ///
+    /// With a redactor, a body that ``DataRequestType/compressingBodies(from:)`` has compressed is shown uncompressed.
+    /// Of any other compressed body, only the size is shown.
+    ///
+    /// - Complexity: O(*n*) in the size of the request, including its body.
+    public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
+        guard let redactor else { return CurlCommand.text(of: self, redacting: nil) }
+        return CurlCommand.text(of: uncompressed, redacting: self.redactor(from: redactor))
+    }
+
     /// The method and the URL, with secrets replaced.
     public var description: String {
         "\(method) \(redactor.redact(url))"

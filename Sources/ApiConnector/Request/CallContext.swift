@@ -51,10 +51,30 @@ final class CallContext: Sendable {
     }
 }
 
+extension RequestState {
+    /// The call that a request belongs to.
+    struct Call: Sendable {
+        fileprivate var context: CallContext?
+    }
+}
+
 extension ApiRequest {
-    /// Sets a new context if the request has none, so that its attempts belong to one call.
+    /// The call of this request; nil for a request without a connection until a wrapper needs one.
+    var context: CallContext? { state.parts.call.context }
+
+    /// Makes this request the first one of a call.
+    mutating func begin(_ call: CallContext) {
+        state.parts.call.context = call
+    }
+
+    /// Begins a call if the request belongs to none, so that its attempts belong to one call.
     mutating func beginCall() {
-        if context == nil { context = CallContext() }
+        if context == nil { begin(CallContext()) }
+    }
+
+    /// Makes this request a part of the call that another request belongs to.
+    mutating func joinCall(of other: ApiRequest) {
+        if context !== other.context { state.parts.call.context = other.context }
     }
 
     /// The ID of the call, which all its attempts, redirects and ``CallEvent``s share.
@@ -64,7 +84,7 @@ extension ApiRequest {
     /// - Parameter random: Returns 64 random bits; uses the system's generator by default.
     public mutating func callID(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> CallID {
         let context = context ?? CallContext()
-        self.context = context
+        if self.context == nil { begin(context) }
         return context.id(random: random)
     }
 }

@@ -151,13 +151,3 @@ final class JSONCoders: Sendable {
         self.decoder = decoder
     }
 }
-
-extension ApiRequest {
-    /// The connection's JSON encoder; nil for a request without a connection, which uses Foundation's defaults.
-    ///
-    /// A test double encodes its canned values with it.
-    public var encoder: JSONEncoder? { coders?.encoder }
-
-    /// The connection's JSON decoder; nil for a request without a connection, which uses Foundation's defaults.
-    public var decoder: JSONDecoder? { coders?.decoder }
-}

@@ -21,19 +21,50 @@ final class RequestSettings: Sendable {
     }
 }
 
+/// Time limits in a class, so that all requests of a connection share them.
+final class AttemptLimits: Sendable {
+    let timeouts: Timeouts
+
+    init(_ timeouts: Timeouts) {
+        self.timeouts = timeouts
+    }
+}
+
+extension RequestState {
+    /// The settings that a request carries.
+    struct Settings: Sendable {
+        fileprivate var shared: RequestSettings?
+    }
+}
+
 extension ApiRequest {
+    /// Replaces all settings.
+    mutating func use(_ settings: RequestSettings) {
+        state.parts.settings.shared = settings
+    }
+
+    private var settings: RequestSettings? { state.parts.settings.shared }
+
     /// The timers of the connection; nil for a request without a connection.
     var timers: TimerQueue? {
         get { settings?.timers }
-        set { settings = RequestSettings(newValue, limits, coders) }
+        set { use(RequestSettings(newValue, limits, coders)) }
     }
 
     /// The storage of ``timeouts``; nil for no limits.
     var limits: AttemptLimits? {
         get { settings?.limits }
-        set { settings = RequestSettings(timers, newValue, coders) }
+        set { use(RequestSettings(timers, newValue, coders)) }
     }
 
     /// The connection's encoder and decoder; nil for a request without a connection.
     var coders: JSONCoders? { settings?.coders }
+
+    /// The connection's JSON encoder; nil for a request without a connection, which uses Foundation's defaults.
+    ///
+    /// A test double encodes its canned values with it.
+    public var encoder: JSONEncoder? { coders?.encoder }
+
+    /// The connection's JSON decoder; nil for a request without a connection, which uses Foundation's defaults.
+    public var decoder: JSONDecoder? { coders?.decoder }
 }

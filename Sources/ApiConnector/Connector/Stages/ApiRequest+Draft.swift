@@ -45,7 +45,7 @@ extension ApiRequest {
             )
         }
         self.init(url: url, method: method, headers: headers, body: body)
-        context = CallContext(route: route, environment: environment, datedURL: datedURL)
+        begin(CallContext(route: route, environment: environment, datedURL: datedURL))
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName
             throw .bodyInGet(
@@ -63,7 +63,7 @@ extension ApiRequest {
         from environment: some ApiEnvironment
     ) throws(ApiConnectorError) {
         self.init(url: url.absoluteURL, method: method, body: body)
-        context = CallContext(environment: environment)
+        begin(CallContext(environment: environment))
         if method == .get, !body.isEmpty {
             throw .bodyInGet("its method is GET, but it has a body; set its method", self)
         }
@@ -73,9 +73,9 @@ extension ApiRequest {
     ///
     /// Fields that describe the first page's body, and conditions and ranges for the first page, are not added.
     mutating func continuePages(of route: some ApiRouter, in environment: some ApiEnvironment) {
-        context = CallContext(pageRoute: route, environment: environment)
+        begin(CallContext(pageRoute: route, environment: environment))
         var fields = RouteProperties(of: route).headers ?? HTTPHeaders()
-        for name in Self.fieldsOfABody + Self.fieldsOfOneResource { fields.remove(name) }
+        for name in HTTPHeaders.Name.fieldsOfABody + Self.fieldsOfOneResource { fields.remove(name) }
         headers = fields
     }
 

@@ -38,7 +38,7 @@ struct RedirectStage: Sendable {
         var response = response
         var history = RedirectHistory(request)
         while isRedirect(response) {
-            let next = try await request.following(response, allowingInsecure: policy.allowsInsecure)
+            let next = try nextRequest(after: response, to: request)
             switch await decide(response, next) {
             case .deliver:
                 return response
@@ -51,7 +51,7 @@ struct RedirectStage: Sendable {
                 try history.add(chosen, limit: policy.limit, after: response)
                 response.discardBody()
                 response.request.report(.redirected(to: response.request.textRedactor.redact(chosen.url)))
-                request = chosen.joining(request)
+                request = adding(request, to: chosen)
                 request.keepAttempts(of: next)
                 response = try await hop(request)
             }
@@ -64,6 +64,77 @@ struct RedirectStage: Sendable {
         case 301, 302, 303, 307, 308: true
         default: false
         }
+    }
+
+    /// The request that follows a redirect (RFC 9110, section 15.4).
+    ///
+    /// - After a 303, and after a 301 or 302 to a POST, the next request is a GET without a body, as in browsers. A
+    ///   HEAD stays a HEAD.
+    /// - After every other redirect, the method and the body stay the same.
+    /// - If the origin changes, header fields that are for one origin only are removed.
+    private func nextRequest(
+        after response: ApiResponse,
+        to request: ApiRequest
+    ) throws(ApiConnectorError) -> ApiRequest {
+        func refused(_ detail: String) -> ApiConnectorError {
+            .redirectRefused("the server answered \(response.status) \(detail)", response)
+        }
+        guard let location = response.headers[.location], !location.isEmpty else {
+            throw refused("without a Location")
+        }
+        let shown = response.request.redactor.redact(body: location)
+        guard let target = Self.target(of: location, from: response.url), let origin = HTTPOrigin(target) else {
+            throw refused("with the location \"\(shown)\", which is not an http or https URL")
+        }
+        if HTTPOrigin(request.url)?.scheme == .https, origin.scheme != .https, !policy.allowsInsecure {
+            throw refused("with the location \"\(shown)\", which is not encrypted")
+        }
+        var next = request
+        next.point(to: target)
+        // The location may repeat secrets of the earlier request.
+        next.add(response.request.ownSecrets)
+        let status = response.status.rawValue
+        if status == 303 && request.method != .head || status < 303 && request.method == .post {
+            next.method = .get
+            next.body = .empty
+            for name in HTTPHeaders.Name.fieldsOfABody { next.headers.remove(name) }
+            next.keepAttempts(of: response.request)
+        } else if !request.body.isReplayable {
+            let detail = "the server answered \(response.status), and the body cannot be sent a second time"
+            throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
+        } else {
+            next.keepKeyAndAttempts(of: response.request)
+        }
+        if origin != HTTPOrigin(request.url) {
+            next.headers.remove(.host)
+            next.headers.removeSecrets(known: next.redactor)
+        }
+        next.withholdCredentialsIfForeign()
+        return next
+    }
+
+    /// Resolves a location (RFC 3986).
+    ///
+    /// A location without a fragment gets the fragment of the redirected URL (RFC 9110, section 10.2.2).
+    private static func target(of location: String, from base: URL) -> URL? {
+        guard let target = URLReference.target(of: location, from: base) else { return nil }
+        guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
+        return URL(string: "\(target.absoluteString)#\(fragment)")
+    }
+
+    /// Adds the call's time limits and context to a request, because a request that a policy created lacks them.
+    private func adding(_ call: ApiRequest, to chosen: ApiRequest) -> ApiRequest {
+        var request = chosen
+        request.use(RequestSettings(call.timers, chosen.limits ?? call.limits, chosen.coders))
+        request.deadline = chosen.deadline ?? call.deadline
+        if chosen.context?.environment == nil {
+            request.joinCall(of: call)
+            request.values = call.values
+            request.delivery = call.delivery
+            request.add(call.ownSecrets)
+        }
+        if !request.withholdsCredentials { request.withholdCredentialsIfForeign() }
+        return request
     }
 }
 
@@ -94,87 +165,13 @@ private struct RedirectHistory {
     }
 }
 
-extension ApiRequest {
-    /// The request that follows a redirect (RFC 9110, section 15.4).
-    ///
-    /// - After a 303, and after a 301 or 302 to a POST, the next request is a GET without a body, as in browsers. A
-    ///   HEAD stays a HEAD.
-    /// - After every other redirect, the method and the body stay the same.
-    /// - If the origin changes, header fields that are for one origin only are removed.
-    fileprivate func following(
-        _ response: ApiResponse,
-        allowingInsecure: Bool
-    ) async throws(ApiConnectorError) -> ApiRequest {
-        func refused(_ detail: String) -> ApiConnectorError {
-            .redirectRefused("the server answered \(response.status) \(detail)", response)
-        }
-        guard let location = response.headers[.location], !location.isEmpty else {
-            throw refused("without a Location")
-        }
-        let shown = response.request.redactor.redact(body: location)
-        guard let target = Self.target(of: location, from: response.url), let origin = HTTPOrigin(target) else {
-            throw refused("with the location \"\(shown)\", which is not an http or https URL")
-        }
-        if HTTPOrigin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
-            throw refused("with the location \"\(shown)\", which is not encrypted")
-        }
-        var next = self
-        next.credentialGuard = nil
-        next.unguardedURL = target
-        // The location may repeat secrets of the earlier request.
-        next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
-        let status = response.status.rawValue
-        if status == 303 && method != .head || status < 303 && method == .post {
-            next.method = .get
-            next.body = .empty
-            for name in Self.fieldsOfABody { next.headers.remove(name) }
-            next.keepAttempts(of: response.request)
-        } else if !body.isReplayable {
-            let detail = "the server answered \(response.status), and the body cannot be sent a second time"
-            throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
-        } else {
-            next.keepKeyAndAttempts(of: response.request)
-        }
-        if origin != HTTPOrigin(url) {
-            next.headers.remove(.host)
-            next.headers.removeSecrets(known: next.redactor)
-        }
-        next.withholdCredentialsIfForeign()
-        return next
-    }
-
-    /// Resolves a location (RFC 3986).
-    ///
-    /// A location without a fragment gets the fragment of the redirected URL (RFC 9110, section 10.2.2).
-    private static func target(of location: String, from base: URL) -> URL? {
-        guard let target = URLReference.target(of: location, from: base) else { return nil }
-        guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
-        return URL(string: "\(target.absoluteString)#\(fragment)")
-    }
-
+extension HTTPHeaders.Name {
     /// The header fields that a request without a body cannot have.
-    static var fieldsOfABody: [HTTPHeaders.Name] {
+    static var fieldsOfABody: [Self] {
         [
             .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Digest",
             "Repr-Digest", "Digest", "Last-Modified", "Transfer-Encoding", "Trailer", "Expect",
         ]
-    }
-}
-
-extension ApiRequest {
-    /// Adds the call's time limits and context to a request, because a request that a policy created lacks them.
-    fileprivate func joining(_ call: ApiRequest) -> ApiRequest {
-        var request = self
-        request.settings = RequestSettings(call.timers, limits ?? call.limits, coders)
-        request.deadline = deadline ?? call.deadline
-        if context?.environment == nil {
-            request.context = call.context
-            request.values = call.values
-            request.delivery = call.delivery
-            request.ownSecrets = .joining(ownSecrets, call.ownSecrets)
-        }
-        if request.credentialGuard == nil { request.withholdCredentialsIfForeign() }
-        return request
     }
 }
 

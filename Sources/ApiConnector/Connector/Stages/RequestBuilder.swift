@@ -13,7 +13,7 @@ struct RequestBuilder {
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
         let hasType = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
-        request.settings = settings.configuration.requestSettings
+        request.use(settings.configuration.requestSettings)
         try request.context?.writeDates(into: &request, with: settings.configuration.encoder)
         mergeHeaders(of: &request)
         do {
@@ -22,7 +22,7 @@ struct RequestBuilder {
             throw error.completed(request: request)
         }
         fields.add(to: &request, options: settings.headers, hasType: hasType)
-        if let conflict = request.fieldConflict(routeHost: routeHost) {
+        if let conflict = RequestFlaw.conflict(in: request, routeHost: routeHost) {
             throw ApiConnectorError(.invalidRequest, at: .request, conflict, request: request)
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
@@ -34,7 +34,6 @@ struct RequestBuilder {
         }
         if request.context?.hasRoute != true { request.withholdCredentialsIfForeign() }
         try request.checkSendable()
-        request.isKnownSendable = true
     }
 
     /// Merges the header fields of environment, router, connection and call, in this order; a later field wins.

@@ -41,7 +41,7 @@ extension StreamPipeline {
             stream.resumption = StreamResumption(policy, after: attempt, mark) {
                 (_, next) async throws(ApiConnectorError) in
                 var request = try self.request(.ofDownload)
-                request.becomeAttempt(next)
+                Self.resume(&request, as: next)
                 do throws(ApiConnectorError) {
                     return try await connect(part, url, deadline, request)
                 } catch {

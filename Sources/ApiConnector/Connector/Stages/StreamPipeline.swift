@@ -54,7 +54,7 @@ struct StreamPipeline: Sendable {
         var fields = fields(of: format)
         if !point.lastEventID.isEmpty { fields.resumption["Last-Event-ID"] = point.lastEventID }
         if let position = point.position { fields.resumption.merge(ranges.fields(from: position.offset)) }
-        let answer = try await answer(fields, deadline: next.deadline) { $0.becomeAttempt(next) }
+        let answer = try await answer(fields, deadline: next.deadline) { Self.resume(&$0, as: next) }
         do throws(ApiConnectorError) {
             if let position = point.position {
                 let rest = try await ranges.rest(answer, from: position.offset)
@@ -134,18 +134,15 @@ struct StreamPipeline: Sendable {
     func request(_ fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
         try call.request(draft(), accepting: fields)
     }
-}
 
-extension ApiRequest {
-    /// Makes this request the next attempt of the call that `next` belongs to.
-    mutating func becomeAttempt(_ next: ApiRequest) {
-        context = next.context
-        attempt = next.attempt
-        history = next.history
-        deadline = next.deadline
+    /// Makes a request the next attempt of the call that `next` belongs to.
+    static func resume(_ request: inout ApiRequest, as next: ApiRequest) {
+        request.joinCall(of: next)
+        request.copyAttempts(of: next)
+        request.deadline = next.deadline
         // A router may generate a new idempotency key each time.
-        keepKeyAndAttempts(of: next)
-        values.streamMark = next.values.streamMark
-        values.streamMark?.isResuming = true
+        request.keepKeyAndAttempts(of: next)
+        request.values.streamMark = next.values.streamMark
+        request.values.streamMark?.isResuming = true
     }
 }

@@ -51,7 +51,7 @@ final class ArchiveEntry: Sendable {
         timeSource = request.timeSource
         start = timeSource.now
         keptByteCount = bodyByteCount + Redactor.marginByteCount
-        var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
+        var snapshot = Snapshot(number: number, started: timeSource.date, request: Self.archived(request))
         snapshot.mediaType = request.body.mediaType
         snapshot.asksForTokens = request.asksForTokens
         if request.body.source == nil, !request.hasCompressedBody, let data = try? request.body.data() {
@@ -62,7 +62,7 @@ final class ArchiveEntry: Sendable {
             snapshot.byteCount = request.body.byteCount
         }
         hidesSecrets = !request.body.parts.isEmpty || snapshot.body != nil && snapshot.body?.count != snapshot.byteCount
-        if hidesSecrets { snapshot.hiddenSecrets = request.allSecretValues(known: redactor) }
+        if hidesSecrets { snapshot.hiddenSecrets = Self.secretValues(of: request, known: redactor) }
         state = Locked(snapshot)
     }
 
@@ -76,10 +76,10 @@ final class ArchiveEntry: Sendable {
         let names = state.withLock { $0.request.ownSecrets }
         // An inner provider may have added names.
         let hasNewNames = hidesSecrets && response.request.ownSecrets !== names
-        let secrets = hasNewNames ? response.request.allSecretValues(known: redactor) : nil
+        let secrets = hasNewNames ? Self.secretValues(of: response.request, known: redactor) : nil
         state.withLock { snapshot in
             guard !snapshot.isForgotten else { return }
-            snapshot.request = response.request.uncompressed.archived
+            snapshot.request = Self.archived(response.request.uncompressed)
             snapshot.hiddenSecrets = .joining(snapshot.hiddenSecrets, secrets)
             snapshot.head = response.head
             snapshot.headTime = time
@@ -128,22 +128,18 @@ final class ArchiveEntry: Sendable {
             return snapshot
         }
     }
-}
 
-extension ApiRequest {
-    /// The secret values of the whole request, by the names that a redactor or the request itself knows.
-    fileprivate func allSecretValues(known redactor: Redactor) -> SecretValues? {
-        secretValues(known: self.redactor(from: redactor, includingValues: false))
+    /// The secret values of a whole request, by the names that the redactor or the request itself knows.
+    private static func secretValues(of request: ApiRequest, known redactor: Redactor) -> SecretValues? {
+        request.secretValues(known: request.redactor(from: redactor, includingValues: false))
     }
 
-    /// The request without its body and without the references that it would keep in memory.
-    fileprivate var archived: ApiRequest {
-        var request = self
+    /// A request without its body and without the references that it would keep in memory.
+    private static func archived(_ request: ApiRequest) -> ApiRequest {
+        var request = request.detached(reportingEvents: false)
         request.body = .empty
         request.values = RequestValues()
-        request.events = nil
-        request.watch = nil
-        request.history = nil
+        request.forgetAttempts()
         return request
     }
 }

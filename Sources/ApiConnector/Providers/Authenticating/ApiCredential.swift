@@ -151,7 +151,7 @@ public struct ApiCredential: Sendable {
         case .perRequest:
             return try await credential(for: request)?.add(to: &request) ?? false
         }
-        request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
+        request.add(ownSecrets)
         return true
     }
 }

@@ -41,10 +41,7 @@ public struct CallEvent: Sendable {
         self.kind = kind
         // An observer may keep its events. The request's `events` retains the observer, so this would be a reference
         // cycle.
-        var request = request
-        request.events = nil
-        request.watch = nil
-        self.request = request
+        self.request = request.detached(reportingEvents: false)
     }
 
     /// The kinds of events.

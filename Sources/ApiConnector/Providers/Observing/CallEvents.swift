@@ -133,7 +133,30 @@ extension CallEvents.State {
     }
 }
 
+extension RequestState {
+    /// Where a request reports its events.
+    struct Events: Sendable {
+        fileprivate var observers: CallEvents?
+    }
+}
+
 extension ApiRequest {
+    /// Reports events to the observers; nil without an observer.
+    var events: CallEvents? {
+        get { state.parts.events.observers }
+        set { if newValue !== events { state.parts.events.observers = newValue } }
+    }
+
+    /// Makes the request report its events; nil for no observers.
+    mutating func reportEvents(to events: CallEvents?) {
+        self.events = events
+    }
+
+    /// Makes the request report to the observers of another request.
+    mutating func joinObservers(of other: ApiRequest) {
+        events = other.events
+    }
+
     /// Reports an event of this request to every observer further out.
     ///
     /// `kind` is not evaluated if there is no observer. Your own wrapper reports ``CallEvent/Kind/custom(_:details:)``.

@@ -31,7 +31,7 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
         request.beginCall()
         let timeSource = timeSource ?? request.timeSource
         let events = CallEvents(request, observer: observer, timeSource: timeSource, random: random)
-        request.events = events
+        request.reportEvents(to: events)
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
             events.head(of: response)

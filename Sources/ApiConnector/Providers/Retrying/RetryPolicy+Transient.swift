@@ -72,13 +72,3 @@ extension RetryPolicy {
         return statuses.contains(status)
     }
 }
-
-extension ApiRequest {
-    /// Whether sending the request twice has the same effect as sending it once.
-    ///
-    /// This is the case if its method is idempotent, or if it has an `Idempotency-Key`. Its body may still not be
-    /// replayable; see ``RequestBody/isReplayable``.
-    public var isRepeatable: Bool {
-        method.isIdempotent || headers[.idempotencyKey]?.isEmpty == false
-    }
-}

@@ -27,7 +27,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         // The stream counts its attempts itself.
         if request.isResumption { return try await wrapped.response(for: request) }
         var request = request
-        request.prepareForRetries(policy)
+        prepare(&request)
         tokens.earn(by: request)
         var run = RetryRun(policy, tokens, start: request.timeSource.now)
         while true {
@@ -44,6 +44,13 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
                 try await run.beginNextAttempt(of: &request, after: result, waiting: wait, from: now)
             }
         }
+    }
+
+    /// Prepares what all attempts share: the call's ID and the idempotency key.
+    private func prepare(_ request: inout ApiRequest) {
+        request.beginCall()
+        guard let makeKey = policy.idempotencyKey, !request.isRepeatable, request.body.isReplayable else { return }
+        request.headers[.idempotencyKey] = makeKey()
     }
 
     /// Sends one attempt.
@@ -92,32 +99,5 @@ extension DataRequestType {
     /// - Parameter policy: When and how often to retry; ``RetryPolicy/standard`` by default.
     public func retrying(_ policy: RetryPolicy = .standard) -> some DataRequestType {
         Retrying(self, policy)
-    }
-}
-
-extension ApiRequest {
-    /// Prepares what all attempts share: the call's ID and the idempotency key.
-    fileprivate mutating func prepareForRetries(_ policy: RetryPolicy) {
-        beginCall()
-        guard let makeKey = policy.idempotencyKey, !isRepeatable, body.isReplayable else { return }
-        headers[.idempotencyKey] = makeKey()
-    }
-}
-
-extension ApiRequest {
-    /// Takes over the idempotency key and the failed attempts of an earlier request of the call, such as those that an
-    /// inner retrying provider has added.
-    ///
-    /// The server may have processed an earlier attempt with that key, for example one that timed out. The attempts
-    /// tell this to outer wrappers, whose request lacks the key.
-    mutating func keepKeyAndAttempts(of earlier: ApiRequest) {
-        if let key = earlier.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
-        keepAttempts(of: earlier)
-    }
-
-    /// Takes over the failed attempts of an earlier request of the call.
-    mutating func keepAttempts(of earlier: ApiRequest) {
-        let attempts = earlier.earlierAttempts
-        if attempts.count > earlierAttempts.count { history = AttemptHistory(attempts) }
     }
 }

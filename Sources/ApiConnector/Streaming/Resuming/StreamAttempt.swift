@@ -17,9 +17,8 @@ final class StreamAttempt: Sendable {
     ///   - sent: The request as the providers sent it.
     init(_ request: ApiRequest, sent: ApiRequest) {
         var request = request
-        request.events = sent.events
-        request.attempt = sent.attempt
-        request.history = sent.history
+        request.joinObservers(of: sent)
+        request.copyAttempts(of: sent)
         self.request = request
         start = request.timeSource.now
     }

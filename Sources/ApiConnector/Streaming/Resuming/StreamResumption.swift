@@ -56,7 +56,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
         var failure = failure
         var request = attempt.request
         if point.isOfFeed, request.timeSource.now - attempt.start > policy.maximumDelay { run.reset() }
-        if !run.isFailing { request.history = nil }
+        if !run.isFailing { request.forgetAttempts() }
         while true {
             var error = failure ?? completing(.streamEnded)
             let result = Result<ApiResponse, ApiConnectorError>.failure(error)

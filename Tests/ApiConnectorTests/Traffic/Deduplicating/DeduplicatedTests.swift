@@ -86,7 +86,7 @@ extension DeduplicatedTests {
         Pair("upload progress", shared: true) { $0.uploadProgress = UploadProgress() },
         Pair("the priority that is the default", shared: true) { $0.priority = .normal },
         Pair("the encoder", shared: false) {
-            $0.settings = RequestSettings($0.timers, $0.limits, JSONCoders(JSONEncoder(), JSONDecoder()))
+            $0.use(RequestSettings($0.timers, $0.limits, JSONCoders(JSONEncoder(), JSONDecoder())))
         },
         Pair("the scale of a clock in a struct", shared: false) { $0.timeSource = BorrowedClock(clock: ManualClock()) },
         Pair("the query", shared: false) { $0.url = URL(string: "http://h/a?q=2") ?? $0.url },
@@ -107,7 +107,7 @@ extension DeduplicatedTests {
         Pair("the priority", shared: false) { $0.priority = .high },
         Pair("time's scale", shared: false) { $0.timeSource = ManualClock() },
         Pair("whether it is the connection's own origin", shared: false) {
-            $0.context = CallContext(environment: Place(host: "h"))
+            $0.begin(CallContext(environment: Place(host: "h")))
         },
     ]
 

@@ -2,30 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-extension ApiRequest {
-    /// The request as a `curl` command for any POSIX shell, with one option per line.
-    ///
-    /// The same request always gives the same command. A connection that makes the request again may encode JSON with
-    /// its keys in another order.
-    ///
-    /// If a body is not text, contains control characters or is longer than 64 KiB, `printf` writes it to a pipe. If a
-    /// body does not encode, the error replaces it.
-    ///
-    /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
-    /// the secrets and can be run as it is.
-    ///
-    /// With a redactor, a body that ``DataRequestType/compressingBodies(from:)`` has compressed is shown uncompressed.
-    /// Of any other compressed body, only the size is shown.
-    ///
-    /// - Complexity: O(*n*) in the size of the request, including its body.
-    public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
-        guard let redactor else { return command(redacting: nil) }
-        return uncompressed.command(redacting: self.redactor(from: redactor))
-    }
-
-    private func command(redacting redactor: Redactor?) -> String {
-        let content = CurlContent(self, redactor)
-        let url = redactor?.redact(self.url) ?? self.url.textWithoutDefaultPort
+/// Writes a request as a `curl` command.
+enum CurlCommand {
+    /// The command, as ``ApiRequest/curlCommand(redacting:)`` describes it.
+    static func text(of request: ApiRequest, redacting redactor: Redactor?) -> String {
+        let content = CurlContent(request, redactor)
+        let (method, body, headers) = (request.method, request.body, request.headers)
+        let url = redactor?.redact(request.url) ?? request.url.textWithoutDefaultPort
         var lines = [content.isPiped ? "\(content.source) | curl" : "curl"]
         if method == .head, body.isEmpty {
             lines[0] += " --head"
