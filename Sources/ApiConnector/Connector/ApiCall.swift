@@ -29,3 +29,9 @@ public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
         target = .url(url, method, body)
     }
 }
+
+/// The target of a call: an endpoint of the router, or a URL that a server returned.
+enum CallTarget<Router: ApiRouter>: Sendable {
+    case route(Router)
+    case url(URL, HTTPMethod, RequestBody)
+}

@@ -12,8 +12,6 @@ final class CallContext: Sendable {
     let pageRoute: (any ApiRouter)?
     /// The environment of the connection; nil for a request without a connection.
     let environment: (any ApiEnvironment)?
-    /// The route's URL if its query has dates that the connection's encoder writes.
-    private let datedURL: DatedURL?
     private let id = Locked<CallID?>(nil)
 
     /// Whether the router made the URL.
@@ -24,20 +22,12 @@ final class CallContext: Sendable {
     init(
         route: (any ApiRouter)? = nil,
         pageRoute: (any ApiRouter)? = nil,
-        environment: (any ApiEnvironment)? = nil,
-        datedURL: DatedURL? = nil
+        environment: (any ApiEnvironment)? = nil
     ) {
         self.route = route
         hasRoute = route != nil
         self.pageRoute = pageRoute
         self.environment = environment
-        self.datedURL = datedURL
-    }
-
-    /// Rewrites the URL's query if it has dates that the connection's encoder writes.
-    func writeDates(into request: inout ApiRequest, with encoder: JSONEncoder) throws(ApiConnectorError) {
-        guard let datedURL, let route else { return }
-        request.url = try datedURL.written(with: encoder).checked(for: route)
     }
 
     func id(random: @Sendable () -> UInt64) -> CallID {

@@ -2,17 +2,6 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Writes a route's URL with the dates of its query in the connection's style.
-final class DatedURL: Sendable {
-    private let write: @Sendable (JSONEncoder) -> RouteURL
-
-    init(_ write: @escaping @Sendable (JSONEncoder) -> RouteURL) {
-        self.write = write
-    }
-
-    func written(with encoder: JSONEncoder) -> RouteURL { write(encoder) }
-}
-
 /// A route's URL, and why it must not be sent if it is invalid.
 @usableFromInline struct RouteURL {
     @usableFromInline let url: URL
@@ -23,14 +12,17 @@ final class DatedURL: Sendable {
     /// The router's query; the URL has no query if its value does not encode.
     private let query: ApiQuery
 
-    /// Writes the URL again; nil for a query without dates in the connection's style.
-    let dated: DatedURL?
-
     /// Reads the router and the environment.
     ///
     /// For `value(_:at:)`, this happens in the user's module, where their types are known. Other calls read them through
     /// their protocols, which takes a third of the time of building the URL.
-    @inlinable init<Router: ApiRouter>(of route: Router, in environment: Router.EnvironmentType) {
+    ///
+    /// - Parameter encoder: Writes the dates in the query; nil, the default, writes them in ISO 8601.
+    @inlinable init<Router: ApiRouter>(
+        of route: Router,
+        in environment: Router.EnvironmentType,
+        datesBy encoder: JSONEncoder? = nil
+    ) {
         self.init(
             scheme: environment.scheme,
             host: environment.host,
@@ -38,7 +30,8 @@ final class DatedURL: Sendable {
             basePath: environment.basePath,
             path: route.path.apiPath,
             isPathText: Router.PathType.self == String.self,
-            query: ApiQuery(property: route.queryItems)
+            query: ApiQuery(property: route.queryItems),
+            datesBy: encoder
         )
     }
 
@@ -49,29 +42,17 @@ final class DatedURL: Sendable {
         basePath: String,
         path: ApiPath,
         isPathText: Bool,
-        query: ApiQuery
+        query: ApiQuery,
+        datesBy encoder: JSONEncoder?
     ) {
-        self.query = query
-        dated =
-            query.isDated
-            ? DatedURL { encoder in
-                RouteURL(
-                    scheme: scheme,
-                    host: host,
-                    port: port,
-                    basePath: basePath,
-                    path: path,
-                    isPathText: isPathText,
-                    query: query.written(with: encoder)
-                )
-            } : nil
+        self.query = if let encoder, query.isDated { query.written(with: encoder) } else { query }
         let text = URLText(
             scheme: scheme,
             host: host,
             port: port,
             basePath: basePath,
             path: path,
-            query: query.urlQuery
+            query: self.query.urlQuery
         )
         // The text only contains characters allowed in URLs, so the file URL is never used.
         url = URL(string: text.text) ?? URL(fileURLWithPath: "/")

@@ -2,6 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+// The calls that decode a value: value, response(of:) and outcome.
+
 extension ApiConnectionType {
     /// Sends a route's request and decodes the JSON of the response.
     ///
@@ -22,7 +24,8 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(type, ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment), options)
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.value(type, pipeline.request(of: route, in: environment, accepting: .acceptingJSON))
     }
 
     /// Like ``value(_:at:options:)``, for a URL that a server returned.
@@ -38,7 +41,10 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(type, ApiRequest(at: url, method, body, from: environment), options)
+        try await perform(.url(url, method, body), options, accepting: .acceptingJSON) {
+            (reader) throws(ApiConnectorError) in
+            try reader.read(type)
+        }
     }
 
     /// Like ``value(_:at:options:)``, with an ``ApiCall``, whose value type is fixed.
@@ -47,21 +53,102 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(Value.self, call.target.draft(in: environment), options)
+        try await perform(call.target, options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
+            try reader.read(Value.self)
+        }
     }
 
-    /// Runs the call.
+    /// Sends a route's request and returns the decoded value with the response's head.
     ///
-    /// It is not inlined into the user's module. Only the code that reads the route has to be inlined there.
-    @usableFromInline func fetch<Value: Decodable & Sendable>(
-        _ type: Value.Type,
-        _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
-        _ options: CallOptions
-    ) async throws(ApiConnectorError) -> Value {
-        let pipeline = CallPipeline(self, options)
-        return try await pipeline.run(pipeline.request(draft(), accepting: .acceptingJSON)) {
+    /// Canceling the task ends the call immediately with kind `.cancelled`.
+    ///
+    /// - Throws: ``ApiConnectorError``, as ``value(_:at:options:)`` does.
+    @concurrent
+    public func response<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await perform(.route(route), options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
+            try reader.decoded(type)
+        }
+    }
+
+    /// Like ``response(of:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    @_disfavoredOverload
+    public func response<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await perform(.url(url, method, body), options, accepting: .acceptingJSON) {
             (reader) throws(ApiConnectorError) in
-            try reader.read(type)
+            try reader.decoded(type)
+        }
+    }
+
+    /// Like ``response(of:at:options:)``, with an ``ApiCall``, whose value type is fixed.
+    @concurrent
+    public func response<Value: Decodable & Sendable>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await perform(call.target, options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
+            try reader.decoded(Value.self)
+        }
+    }
+
+    /// Sends a route's request and returns one of three outcomes; does not throw.
+    ///
+    /// - `.success`: the value.
+    /// - `.backendFailure`: the body decodes as the router's failure, for any status.
+    /// - `.failure`: anything else. Canceling the task ends the call immediately with kind `.cancelled`.
+    @concurrent
+    public func outcome<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
+        await outcome(type, of: .route(route), options)
+    }
+
+    /// Like ``outcome(_:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    @_disfavoredOverload
+    public func outcome<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
+        await outcome(type, of: .url(url, method, body), options)
+    }
+
+    /// Like ``outcome(_:at:options:)``, with an ``ApiCall``, whose value type is fixed.
+    @concurrent
+    public func outcome<Value: Decodable & Sendable>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
+        await outcome(Value.self, of: call.target, options)
+    }
+
+    private func outcome<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        of target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
+        do throws(ApiConnectorError) {
+            return try await perform(target, options, accepting: .acceptingJSON) {
+                (reader) throws(ApiConnectorError) in
+                try reader.outcome(type)
+            }
+        } catch {
+            return .failure(error)
         }
     }
 }

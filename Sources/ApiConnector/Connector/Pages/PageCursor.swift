@@ -39,7 +39,9 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         do throws(ApiConnectorError) {
             let previous = self.previous
             let target = try self.target.mapError { ApiConnectorError.pageIsNoURL($0.text, previous) }.get()
-            var draft = try target.draft(in: connection.environment)
+            let settings = CallSettings(connection, options)
+            let builder = RequestBuilder(settings: settings)
+            var draft = try builder.draft(of: target, in: connection.environment)
             if case .url = target, let previous, HTTPOrigin(draft.url) == nil {
                 throw .pageIsNoURL(draft.url.absoluteString, previous)
             }
@@ -47,10 +49,10 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
             if case .route(let own) = target {
                 route = own
             } else if let route, !isForeign {
-                draft.continuePages(of: route, in: connection.environment)
+                builder.continuePages(of: route, in: connection.environment, to: &draft)
             }
-            let pipeline = CallPipeline(connection, isForeign ? foreignOptions : options)
-            let request = try pipeline.request(draft, accepting: .acceptingJSON)
+            let pipeline = isForeign ? CallPipeline(connection, foreignOptions) : CallPipeline(settings)
+            let request = try pipeline.builder.complete(draft, .acceptingJSON)
             if isEncrypted, case .url = target, HTTPOrigin(request.url)?.scheme != .https,
                 !connection.configuration.redirects.allowsInsecure
             {

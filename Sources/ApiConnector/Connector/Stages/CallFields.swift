@@ -7,7 +7,7 @@
 ///
 /// They are added to the merged fields of the environment, the route, the connection and the call's options. A transport
 /// adds `User-Agent`, and a missing `Accept-Encoding` or `Content-Type`.
-struct CallFields: Sendable {
+@usableFromInline struct CallFields: Sendable {
     /// The default `Accept` field.
     let accept: HTTPHeaders
 
@@ -25,7 +25,7 @@ struct CallFields: Sendable {
     /// The fields that ask for the rest of a stream or a file; empty for the first request.
     var resumption = HTTPHeaders()
 
-    static let acceptingJSON = CallFields(accept: [.accept: "application/json"])
+    @usableFromInline static let acceptingJSON = CallFields(accept: [.accept: "application/json"])
     static let acceptingAnything = CallFields(accept: [.accept: "*/*"])
 
     /// The fields of a download.

@@ -4,8 +4,8 @@
 
 /// Runs the stages of a call.
 ///
-/// 1. `CallTarget.draft(in:)` reads the route: URL, method, header fields and body.
-/// 2. `RequestBuilder` adds the settings of the connection and the call.
+/// 1. `RouteURL` and `RouteProperties` read the route: URL, method, header fields and body.
+/// 2. `RequestBuilder` makes the request, with the settings of the connection and the call.
 /// 3. `RedirectStage` sends the request and follows redirects. Each hop goes through the providers to the transport.
 /// 4. `ResponseBody` collects the body.
 /// 5. `ResponseReader` validates the response, opens the envelope and decodes the value.
@@ -17,42 +17,99 @@
 /// The stages are inlined into each other, because each asynchronous call allocates task memory and moves the large
 /// response. Other code that runs once per call is inlined for the same reason: redirects, the
 /// attempt, a body that is complete, and the response of TestConnector.
-struct CallPipeline: Sendable {
+@usableFromInline struct CallPipeline: Sendable {
     let settings: CallSettings
 
-    init(_ connection: some ApiConnectionType, _ options: borrowing CallOptions) {
-        settings = CallSettings(connection, options)
+    /// When the call started.
+    let start: Duration
+
+    @usableFromInline init(_ connection: some ApiConnectionType, _ options: borrowing CallOptions) {
+        self.init(CallSettings(connection, options))
     }
 
-    /// Runs all stages, from a request of ``request(_:accepting:)`` to the result of the call.
+    init(_ settings: CallSettings) {
+        self.settings = settings
+        start = settings.configuration.timeSource.now
+    }
+
+    var builder: RequestBuilder { RequestBuilder(settings: settings) }
+
+    /// Writes the dates in the query of a route.
+    @usableFromInline var encoder: JSONEncoder { settings.configuration.encoder }
+
+    /// Makes the request of a route; runs before the first suspension.
     ///
-    /// - Parameters:
-    ///   - request: Makes the request. It runs here, so that its errors also get the elapsed time.
-    ///   - read: Converts the response to the call's result.
-    func run<Outcome: Sendable>(
-        _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
-        _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
-    ) async throws(ApiConnectorError) -> Outcome {
-        let start = settings.configuration.timeSource.now
-        defer { settings.uploadProgress?.finish() }
+    /// The code that reads the route is inlined into the user's module; see ``RouteURL``.
+    @inlinable func request<Router: ApiRouter>(
+        of route: Router,
+        in environment: Router.EnvironmentType,
+        accepting fields: CallFields
+    ) throws(ApiConnectorError) -> ApiRequest {
+        let url = RouteURL(of: route, in: environment, datesBy: encoder)
+        return try request(of: route, RouteProperties(of: route), at: url, in: environment, accepting: fields)
+    }
+
+    @usableFromInline func request<Router: ApiRouter>(
+        of route: Router,
+        _ properties: RouteProperties,
+        at url: RouteURL,
+        in environment: Router.EnvironmentType,
+        accepting fields: CallFields
+    ) throws(ApiConnectorError) -> ApiRequest {
         do throws(ApiConnectorError) {
-            let reader = try await answer(to: request())
+            return try builder.complete(builder.draft(of: route, properties, at: url, in: environment), fields)
+        } catch {
+            throw failed(with: error)
+        }
+    }
+
+    /// Makes the request of a target; runs before the first suspension.
+    func request<Router: ApiRouter>(
+        of target: CallTarget<Router>,
+        in environment: Router.EnvironmentType,
+        accepting fields: CallFields
+    ) throws(ApiConnectorError) -> ApiRequest {
+        do throws(ApiConnectorError) {
+            return try builder.complete(builder.draft(of: target, in: environment), fields)
+        } catch {
+            throw failed(with: error)
+        }
+    }
+
+    /// Runs the stages after the request.
+    ///
+    /// - Parameter read: Converts the response to the call's result.
+    func run<Output: Sendable>(
+        _ request: ApiRequest,
+        _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Output
+    ) async throws(ApiConnectorError) -> Output {
+        do throws(ApiConnectorError) {
+            let reader = try await answer(to: request)
             do throws(ApiConnectorError) {
-                return reader.isLarge ? try await reader.readInTask(read) : try read(reader)
+                let output = reader.isLarge ? try await reader.readInTask(read) : try read(reader)
+                settings.uploadProgress?.finish()
+                return output
             } catch {
                 throw error.completed(request: reader.response.request)
             }
         } catch {
-            let elapsed = settings.configuration.timeSource.now - start
-            throw settings.namingOverallLimit(in: error.completed(request: nil, elapsed: elapsed), after: elapsed)
+            throw failed(with: error)
         }
     }
 
-    /// Completes a draft with the settings of the connection and the call; runs before the first suspension.
-    func request(_ draft: consuming ApiRequest, accepting fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
-        var request = draft
-        try RequestBuilder(settings: settings, fields: fields).complete(&request)
-        return request
+    /// Ends the call with an error, which gets the elapsed time.
+    private func failed(with error: ApiConnectorError) -> ApiConnectorError {
+        settings.uploadProgress?.finish()
+        let elapsed = settings.configuration.timeSource.now - start
+        return settings.namingOverallLimit(in: error.completed(request: nil, elapsed: elapsed), after: elapsed)
+    }
+
+    /// Runs a call that decodes a value.
+    @usableFromInline func value<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ request: ApiRequest
+    ) async throws(ApiConnectorError) -> Value {
+        try await run(request) { (reader) throws(ApiConnectorError) in try reader.read(type) }
     }
 
     /// Reports the length of the request's body to the upload progress.
@@ -62,7 +119,7 @@ struct CallPipeline: Sendable {
 
     /// Sends a request and collects the response's body.
     @inline(__always)
-    private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
+    private func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
         beginUploadProgress(of: request)
         return try await collected(send(&request))

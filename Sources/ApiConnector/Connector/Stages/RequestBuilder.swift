@@ -2,19 +2,114 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Turns a draft into the request for the providers: adds header fields and limits, and encodes the body.
+/// Makes the request of a call, before its first suspension.
+///
+/// The draft of a request has the URL, the method, the header fields and the body of a route, or of a URL that a server
+/// returned. The complete request also has the settings of the connection and the call: header fields, limits, and an
+/// encoded body.
 struct RequestBuilder {
     let settings: CallSettings
-    /// The header fields that the library adds for the kind of call, such as `Accept`.
-    ///
-    /// The fields of the call's options are in `settings`.
-    let fields: CallFields
 
-    func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
+    /// The draft of a target.
+    func draft<Router: ApiRouter>(
+        of target: CallTarget<Router>,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) -> ApiRequest {
+        switch target {
+        case .route(let route):
+            let url = RouteURL(of: route, in: environment, datesBy: settings.configuration.encoder)
+            return try draft(of: route, RouteProperties(of: route), at: url, in: environment)
+        case .url(let url, let method, let body):
+            return try draft(at: url, method, body, in: environment)
+        }
+    }
+
+    /// The draft of a route, with the properties that were read from it.
+    func draft<Router: ApiRouter>(
+        of route: Router,
+        _ properties: RouteProperties,
+        at url: RouteURL,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) -> ApiRequest {
+        if let flaw = EnvironmentProperties.flaw(of: environment) {
+            throw .unusable(property: flaw, of: route, url.url, at: .url)
+        }
+        let url = try url.checked(for: route)
+        guard let method = properties.method else {
+            throw .unusable(
+                property: UnusableProperty.text("method", Router.MethodType.self, "HTTPMethod"),
+                of: route,
+                url
+            )
+        }
+        guard let headers = properties.headers else {
+            throw .unusable(
+                property: UnusableProperty.text("headers", Router.HeadersType.self, "HTTPHeaders"),
+                of: route,
+                url
+            )
+        }
+        guard let body = properties.body else {
+            throw .unusable(
+                property: UnusableProperty.text("body", Router.BodyType.self, "RequestBody"),
+                of: route,
+                url
+            )
+        }
+        var request = ApiRequest(url: url, method: method, headers: headers, body: body)
+        request.begin(CallContext(route: route, environment: environment))
+        if method == .get, !body.isEmpty, !route.allowsBodyInGet {
+            let name = route.routeName
+            throw Self.bodyInGet(
+                "route \(name): its method is GET, but it has a body; set its method, or set allowsBodyInGet",
+                request
+            )
+        }
+        return request
+    }
+
+    /// The draft for a URL that a server returned.
+    private func draft(
+        at url: URL,
+        _ method: HTTPMethod,
+        _ body: RequestBody,
+        in environment: some ApiEnvironment
+    ) throws(ApiConnectorError) -> ApiRequest {
+        var request = ApiRequest(url: url.absoluteURL, method: method, body: body)
+        request.begin(CallContext(environment: environment))
+        if method == .get, !body.isEmpty {
+            throw Self.bodyInGet("its method is GET, but it has a body; set its method", request)
+        }
+        return request
+    }
+
+    /// Adds the route and the header fields of the first page to a draft for a following page of the same origin.
+    ///
+    /// Fields that describe the first page's body, and conditions and ranges for the first page, are not added.
+    func continuePages<Router: ApiRouter>(
+        of route: Router,
+        in environment: Router.EnvironmentType,
+        to draft: inout ApiRequest
+    ) {
+        draft.begin(CallContext(pageRoute: route, environment: environment))
+        var fields = RouteProperties(of: route).headers ?? HTTPHeaders()
+        for name in HTTPHeaders.Name.fieldsOfABody + Self.fieldsOfOneResource { fields.remove(name) }
+        draft.headers = fields
+    }
+
+    private static var fieldsOfOneResource: [HTTPHeaders.Name] {
+        [
+            .range, .idempotencyKey, .ifNoneMatch, .ifRange, "If-Match", "If-Modified-Since",
+            "If-Unmodified-Since",
+        ]
+    }
+
+    /// Completes a draft with the settings of the connection and the call.
+    func complete(_ draft: consuming ApiRequest, _ fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
+        var request = draft
         let hasType = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
         request.use(settings.configuration.requestSettings)
-        try request.context?.writeDates(into: &request, with: settings.configuration.encoder)
         mergeHeaders(of: &request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)
@@ -34,6 +129,7 @@ struct RequestBuilder {
         }
         if request.context?.hasRoute != true { request.withholdCredentialsIfForeign() }
         try request.checkSendable()
+        return request
     }
 
     /// Merges the header fields of environment, router, connection and call, in this order; a later field wins.
@@ -50,5 +146,9 @@ struct RequestBuilder {
         }
         headers.merge(settings.headers)
         request.headers = headers
+    }
+
+    private static func bodyInGet(_ detail: String, _ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(.invalidRequest, at: .request, detail, request: request)
     }
 }

@@ -7,7 +7,7 @@
 /// Up to the response's head, the stages are the same as in ``CallPipeline``. All stages run again each time the stream
 /// is opened.
 struct StreamPipeline: Sendable {
-    private let call: CallPipeline
+    private let settings: CallSettings
     private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
 
     init<Connection: ApiConnectionType>(
@@ -15,12 +15,14 @@ struct StreamPipeline: Sendable {
         _ target: CallTarget<Connection.RouterType>,
         _ options: CallOptions
     ) {
-        let environment = connection.environment
-        draft = { () throws(ApiConnectorError) in try target.draft(in: environment) }
-        call = CallPipeline(connection, options)
+        let (settings, environment) = (CallSettings(connection, options), connection.environment)
+        self.settings = settings
+        draft = { () throws(ApiConnectorError) in
+            try RequestBuilder(settings: settings).draft(of: target, in: environment)
+        }
     }
 
-    var configuration: ConnectionConfiguration { call.settings.configuration }
+    var configuration: ConnectionConfiguration { settings.configuration }
 
     /// Opens a stream, and allows resuming it if the format says so.
     func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
@@ -100,11 +102,12 @@ struct StreamPipeline: Sendable {
         _ change: (inout ApiRequest) -> Void = { _ in }
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
-        let start = timeSource.now
+        let call = CallPipeline(settings)
+        let start = call.start
         // For a resumed stream, the start of the first attempt.
         let callStart =
             deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
-        defer { call.settings.uploadProgress?.finish() }
+        defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             var request = if let made { made } else { try request(fields) }
             if made != nil { fields.addResumption(to: &request) }
@@ -115,9 +118,9 @@ struct StreamPipeline: Sendable {
             var sent = request
             let response = try await call.send(&sent)
             return StreamedAnswer(
-                reader: StreamedReader(response: response, settings: call.settings),
+                reader: StreamedReader(response: response, settings: settings),
                 request: request,
-                completing: { [head = response.head, sent = response.request, settings = call.settings] error in
+                completing: { [head = response.head, sent = response.request, settings] error in
                     let now = timeSource.now
                     let error = error.completed(request: sent, elapsed: now - start, head: head)
                     return settings.namingOverallLimit(in: error, after: now - callStart)
@@ -126,13 +129,13 @@ struct StreamPipeline: Sendable {
         } catch {
             let now = timeSource.now
             let completed = error.completed(request: nil, elapsed: now - start)
-            throw call.settings.namingOverallLimit(in: completed, after: now - callStart)
+            throw settings.namingOverallLimit(in: completed, after: now - callStart)
         }
     }
 
     /// Makes the complete request; runs before the first suspension.
     func request(_ fields: CallFields) throws(ApiConnectorError) -> ApiRequest {
-        try call.request(draft(), accepting: fields)
+        try RequestBuilder(settings: settings).complete(draft(), fields)
     }
 
     /// Makes a request the next attempt of the call that `next` belongs to.

@@ -2,67 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-extension ApiConnectionType {
-    /// Sends a route's request and returns the body as text, in the response's charset.
-    ///
-    /// The default charset is UTF-8. Charsets have the names and the meaning of the WHATWG Encoding Standard, so
-    /// `iso-8859-1` is windows-1252. A byte order mark takes precedence over the charset, and is removed. In UTF-8 and
-    /// UTF-16, invalid bytes become U+FFFD. Canceling the task ends the call immediately with kind `.cancelled`.
-    ///
-    /// - Throws: ``ApiConnectorError``; of kind `.decodingFailed` if the charset is not supported or the body is not
-    ///   valid in it.
-    @concurrent
-    public func string(
-        at route: RouterType,
-        options: CallOptions = CallOptions()
-    ) async throws(ApiConnectorError) -> String {
-        try await text(.route(route), options)
-    }
-
-    /// Like ``string(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
-    @concurrent
-    @_disfavoredOverload
-    public func string(
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions()
-    ) async throws(ApiConnectorError) -> String {
-        try await text(.url(url, method, body), options)
-    }
-
-    private func text(
-        _ target: CallTarget<RouterType>,
-        _ options: CallOptions
-    ) async throws(ApiConnectorError) -> String {
-        let pipeline = CallPipeline(self, options)
-        return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingAnything)) {
-            (reader) throws(ApiConnectorError) in
-            try reader.check()
-            return try reader.text()
-        }
-    }
-}
-
-extension ResponseReader {
-    /// The body as text.
-    fileprivate func text() throws(ApiConnectorError) -> String {
-        let label = (response.mediaType?[parameter: "charset"] ?? "").trimmingCharacters(in: .whitespaces).lowercased()
-        func failure(_ detail: String) -> ApiConnectorError {
-            ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
-        }
-        guard let charset = Charset(label, of: body) else {
-            throw failure("the body's charset \"\(label)\" is not supported; data(at:) returns the bytes")
-        }
-        guard let text = charset.text(of: body) else {
-            throw failure("the body is not valid text in the response's charset \"\(label)\"")
-        }
-        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
-    }
-}
-
 /// A charset of the WHATWG Encoding Standard that Foundation supports on all systems, and UTF-32.
-private enum Charset {
+enum Charset {
     case utf8, utf16LittleEndian, utf16BigEndian, windows1252
     case foundation(String.Encoding)
 
