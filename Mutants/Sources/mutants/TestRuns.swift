@@ -77,8 +77,8 @@ struct TestRuns {
     /// They run only for a mutant that its own tests miss. Most lists begin with the folder itself, for the mutants whose
     /// own tests are those of a subfolder.
     private static let neighbors = [
-        "Routing": "Request Connector",
-        "Request": "Request Routing Redaction Connector Providers Timing Progress",
+        "Routes": "Request Connector",
+        "Request": "Request Routes Redaction Connector Providers Timing Progress",
         "Response": "Streaming Connector",
         "Streaming": "Streaming Response Connector",
         "Providers": "Providers Connector Response Streaming Timing Traffic/Limiting",

@@ -91,3 +91,21 @@ public struct CallOptions: Sendable {
         if let uploadProgress { self.uploadProgress = uploadProgress }
     }
 }
+
+extension CallOptions {
+    /// Whether the call is part of a credential refresh; false by default.
+    ///
+    /// See ``ApiRequest/isCredentialRefresh``. ``RefreshableCredentials`` needs no such option.
+    public var isCredentialRefresh: Bool {
+        get { values.credentialRefreshes.isMarked }
+        set { values.credentialRefreshes.manualValue = newValue }
+    }
+
+    /// Makes options for a call that is part of a credential refresh.
+    ///
+    /// All other settings come from the connection.
+    public init(isCredentialRefresh: Bool) {
+        self.init()
+        self.isCredentialRefresh = isCredentialRefresh
+    }
+}

@@ -44,3 +44,52 @@ public protocol DataRequestType: Sendable {
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse
 }
+
+/// A provider that can be created from its type alone, as in `NetworkConnector<SystemProvider, Router>`.
+public protocol DefaultDataRequestType: DataRequestType {
+    /// Makes the provider with its defaults.
+    init()
+}
+
+extension DataRequestType {
+    /// Sends a request, and returns its response or its error as a result.
+    ///
+    /// Call it in a wrapper that handles failures. If the request asks for a collected body, a failure while the body
+    /// is read is also returned as an error.
+    public func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
+        do throws(ApiConnectorError) {
+            return .success(try await response(for: request).collectedIfWanted(by: request))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result<ApiResponse, ApiConnectorError> {
+    /// Ends the transfer of a streamed body without reading the rest; does nothing for an error.
+    public func discardBody() {
+        if case .success(let response) = self { response.discardBody() }
+    }
+}
+
+/// A type-erased provider, for a program that chooses its provider at run time.
+///
+/// ```swift
+/// let provider = isOffline ? AnyProvider(SampleProvider()) : AnyProvider(SystemProvider().retrying())
+/// let api = NetworkConnector(environment: .production, provider: provider, router: Router.self)
+/// ```
+///
+/// A view model that only makes calls can store `any ApiConnectionType<Router>` instead.
+public struct AnyProvider: DataRequestType {
+    private let wrapped: any DataRequestType
+
+    /// Erases the type of a provider.
+    public init(_ provider: some DataRequestType) {
+        wrapped = provider
+    }
+
+    /// Returns the response of the erased provider.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try await wrapped.response(for: request)
+    }
+}

@@ -2,6 +2,25 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+/// The key of a value that a call carries to the providers.
+///
+/// ```swift
+/// enum Tenant: RequestValueKey {
+///     static let defaultValue = "none"
+/// }
+///
+/// let options = CallOptions(values: RequestValues().setting(Tenant.self, to: "acme"))
+/// // In a provider:
+/// request.headers["X-Tenant"] = request.values[Tenant.self]
+/// ```
+public protocol RequestValueKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+
+    /// The value of a request for which no value was set.
+    static var defaultValue: Value { get }
+}
+
 /// Values of any type that a call passes to its providers: set in ``CallOptions/values``, read in
 /// ``ApiRequest/values``.
 ///
@@ -138,4 +157,17 @@ extension RequestValues {
         get { self[UploadProgressValue.self] }
         set { self[UploadProgressValue.self] = newValue }
     }
+}
+
+/// The priority of a call among the calls that wait for the same limit; see `limiting(_:by:)` in ApiConnectorTraffic.
+public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
+    /// For work that no user waits for, such as a prefetch.
+    case low
+    /// The default.
+    case normal
+    /// For work that a user waits for.
+    case high
+
+    /// Compares priorities in the order of their declaration.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -150,3 +150,11 @@ extension StreamPipeline {
         }
     }
 }
+
+extension DownloadRecord {
+    /// The record for resuming the download of a whole response; nil if the download cannot be resumed.
+    init?(_ url: String, _ answer: StreamedAnswer) {
+        guard answer.rangeObstacle == nil, let validator = Validator(answer.response.headers) else { return nil }
+        self.init(url: url, validator: validator.text, totalByteCount: answer.response.wholeByteCount)
+    }
+}

@@ -198,3 +198,125 @@ extension CallEvent.Kind: CustomStringConvertible {
         return Redactor.standard.redact(text: "\(name): \(list.joined(separator: " "))")
     }
 }
+
+extension CallEvent {
+    /// How a call ended for its providers, before the connection validates the response.
+    public enum Outcome: Sendable, CustomStringConvertible {
+        /// The complete response arrived, with any status.
+        case answered(HTTPStatus)
+
+        /// The body was abandoned before its end, because of its reader, a cancellation or a time limit.
+        case left(HTTPStatus)
+
+        /// There was no response, or its body failed.
+        case failed(ApiConnectorError)
+
+        /// The response's status; nil if there was no response, or if its body failed.
+        public var status: HTTPStatus? {
+            switch self {
+            case .answered(let status), .left(let status): status
+            case .failed: nil
+            }
+        }
+
+        /// Whether the call failed, or its status is 400 or above; false for a canceled call and an abandoned body.
+        public var isFailure: Bool {
+            switch self {
+            case .answered(let status): status.rawValue >= 400
+            case .left: false
+            case .failed(let error): error.kind != .cancelled
+            }
+        }
+
+        /// The outcome as a label of low cardinality: `2xx` to `5xx`, `left`, or the kind of the error.
+        public var label: String {
+            switch self {
+            case .answered(let status): "\(status.rawValue / 100)xx"
+            case .left: "left"
+            case .failed(let error): error.kind.rawValue
+            }
+        }
+
+        /// The status or the error's kind.
+        public var description: String {
+            switch self {
+            case .answered(let status): status.description
+            case .left(let status): "\(status), left"
+            case .failed(let error): error.kind.rawValue
+            }
+        }
+    }
+}
+
+/// The result of a call, in its last event.
+public struct CallTotals: Sendable, CustomStringConvertible {
+    /// How the call ended.
+    public let outcome: CallEvent.Outcome
+
+    /// How long the call took, including the body.
+    public let elapsed: Duration
+
+    /// The number of body bytes that arrived.
+    public let byteCount: Int
+
+    /// How often an inner retrying provider sent the request; without such a provider, 1, or 0 for a cache hit that the
+    /// server has not validated.
+    public let attemptCount: Int
+
+    /// Whether and how an inner cache supplied the response; nil if the response came from the server.
+    public let cacheHit: CacheHit?
+
+    /// The times of the last attempt's phases; nil if the transport does not measure them, or was not reached.
+    ///
+    /// ``CallEvent/Kind/attemptTimed(_:)`` has the times of the earlier attempts. Each hop of a redirect has its own
+    /// totals.
+    public var times: TransportTimes? { timesRecord?.times }
+
+    let timesRecord: TransportTimesRecord?
+
+    /// The outcome, the duration, the number of bytes, the kind of cache hit and the number of attempts.
+    public var description: String {
+        let attempts = attemptCount > 1 ? " in \(attemptCount) attempts" : ""
+        return "\(outcome) after \(elapsed), \(byteCount) bytes\(source)\(attempts)"
+    }
+
+    /// The words for a cache hit in a line about the call; empty for other calls.
+    var source: String { cacheHit.map { " from the cache (\($0))" } ?? "" }
+}
+
+extension CallEvent {
+    /// An event of a call's credentials, reported by ``DataRequestType/authenticating(by:for:)``.
+    public enum CredentialUse: String, Sendable, Hashable, CustomStringConvertible {
+        /// The call started a refresh and waits for it.
+        case refreshStarted
+        /// The call waits for a refresh that another call started.
+        case refreshJoined
+        /// The refresh returned a new credential.
+        case refreshed
+        /// The refresh failed, and the call uses the old credential, which is still valid.
+        case kept
+        /// The refresh failed, or the user signed out.
+        case unavailable
+        /// The server refused a credential that had been replaced meanwhile. The request is sent again with the new
+        /// one.
+        case resent
+
+        /// The name of the case.
+        public var description: String { rawValue }
+    }
+}
+
+/// An event of a host's circuit breaker.
+public enum CircuitEvent: String, Sendable, Hashable, CustomStringConvertible {
+    /// The request failed, and the circuit opened.
+    case opened
+    /// The request tests whether the host has recovered.
+    case probing
+    /// The request succeeded, and the circuit closed.
+    case closed
+    /// The request was rejected because the circuit is open.
+    case refused
+
+    /// The name of the case.
+    public var description: String { rawValue }
+}

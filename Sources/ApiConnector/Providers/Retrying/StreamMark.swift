@@ -57,3 +57,10 @@ extension RequestValues {
         set { self[StreamMarkValue.self] = newValue }
     }
 }
+
+/// The former name of the policy for streams and downloads.
+///
+/// Omitted arguments have the defaults of ``RetryPolicy``, which allow fewer attempts and shorter waits than
+/// ``RetryPolicy/resumption``. For streams and downloads, change a copy of that policy instead.
+@available(*, deprecated, renamed: "RetryPolicy")
+public typealias ResumePolicy = RetryPolicy

@@ -134,3 +134,207 @@ extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
 extension Set: Unordered where Element: Encodable {
     fileprivate var hasNames: Bool { false }
 }
+
+// One generic `encode` in each container implements all of the standard library's overloads.
+
+struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: FormEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encodeNil(forKey key: Key) throws {
+        encoder.node.put(FormNode(), under: key.stringValue)
+    }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try encoder.encode(value, at: key) { encoder.node.put($0, under: key.stringValue) }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        part(key).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        part(key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        part(FormKey.super)
+    }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+        part(key)
+    }
+
+    /// The part with that name; an existing part is extended, as in `JSONEncoder`.
+    private func part(_ key: some CodingKey) -> FormEncoder {
+        if let known = encoder.node.child(named: key.stringValue) { return encoder.descended(to: known, at: key) }
+        let node = FormNode()
+        encoder.node.put(node, under: key.stringValue)
+        return encoder.descended(to: node, at: key)
+    }
+}
+
+struct FormUnkeyedContainer: UnkeyedEncodingContainer {
+    let encoder: FormEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    var count: Int { encoder.node.children.count }
+
+    mutating func encodeNil() throws {
+        encoder.node.append(FormNode())
+    }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        try encoder.encode(value, at: FormKey(index: count)) { encoder.node.append($0) }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        part().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        part().unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        part()
+    }
+
+    private func part() -> FormEncoder {
+        let node = FormNode()
+        let key = FormKey(index: count)
+        encoder.node.append(node)
+        return encoder.descended(to: node, at: key)
+    }
+}
+
+struct FormSingleContainer: SingleValueEncodingContainer {
+    let encoder: FormEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encodeNil() throws {}
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        try encoder.encode(value)
+    }
+}
+
+/// A name or an index in a coding path.
+struct FormKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    static let `super` = FormKey(stringValue: "super")
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        self.intValue = nil
+    }
+
+    init(intValue: Int) {
+        self.init(index: intValue)
+    }
+
+    init(index: Int) {
+        self.stringValue = "\(index)"
+        self.intValue = index
+    }
+}
+
+/// A value that a form writes as one text.
+protocol FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String
+}
+
+/// Why a value cannot be written, with its type and its coding path.
+///
+/// `EncodingError` is not used, because it contains the value. The value may be a secret, and printing a date that is
+/// NaN crashes in Foundation.
+struct FormRefusal: Error {
+    let reason: String
+    var typeName: String?
+    var path: [any CodingKey] = []
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+
+    /// The same refusal with its place.
+    func at(_ path: [any CodingKey], of value: Any? = nil) -> FormRefusal {
+        var refusal = self
+        refusal.typeName = value.map { String(describing: type(of: $0)) }
+        refusal.path = path
+        return refusal
+    }
+}
+
+extension String: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { self }
+}
+
+extension Bool: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String {
+        self ? encoding.booleans.yes : encoding.booleans.no
+    }
+}
+
+extension Date: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { try encoding.dates.text(self) }
+}
+
+extension Data: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { encoding.data.text(self) }
+}
+
+extension URL: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { absoluteString }
+}
+
+extension Decimal: FormScalar {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String {
+        guard isFinite else { throw .notFinite }
+        return description
+    }
+}
+
+extension FixedWidthInteger {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { String(self) }
+}
+
+extension Int: FormScalar {}
+extension Int8: FormScalar {}
+extension Int16: FormScalar {}
+extension Int32: FormScalar {}
+extension Int64: FormScalar {}
+extension Int128: FormScalar {}
+extension UInt: FormScalar {}
+extension UInt8: FormScalar {}
+extension UInt16: FormScalar {}
+extension UInt32: FormScalar {}
+extension UInt64: FormScalar {}
+extension UInt128: FormScalar {}
+
+extension BinaryFloatingPoint where Self: CustomStringConvertible {
+    func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { try formText() }
+
+    /// The shortest text that reads back as this number; a whole number has no fraction, as in JSON.
+    func formText() throws(FormRefusal) -> String {
+        guard isFinite else { throw .notFinite }
+        let text = description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+extension Double: FormScalar {}
+extension Float: FormScalar {}
+
+extension FormRefusal {
+    fileprivate static let notFinite = FormRefusal("it is not a finite number, which a form cannot represent")
+}

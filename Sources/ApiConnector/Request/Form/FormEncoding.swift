@@ -169,3 +169,88 @@ extension FormEncoding {
         }
     }
 }
+
+extension Array where Element == URLQueryItem {
+    /// Encodes a value's parts as query items, in the style of a ``FormEncoding``.
+    ///
+    /// In a router, use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, with the type and the coding path.
+    /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) in the size of a dictionary or a set.
+    public init(encoding value: some Encodable, as encoding: FormEncoding = .standard) throws(ApiConnectorError) {
+        self = try ApiConnectorError.inQuery(of: type(of: value)) {
+            try FormEncoder.items(of: value, as: encoding).written(with: nil)
+        }
+    }
+}
+
+extension ApiConnectorError {
+    /// Runs a closure that encodes a query's value; an error names the value's type.
+    ///
+    /// An error of this type from the value's own `encode(to:)` stays as it is.
+    static func inQuery<Result>(of type: Any.Type, _ make: () throws -> Result) throws(ApiConnectorError) -> Result {
+        do {
+            return try make()
+        } catch let error as ApiConnectorError {
+            throw error
+        } catch {
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .url,
+                "the query, a value of type \(type), does not encode: \(CodingText.describe(error))",
+                underlying: error
+            )
+        }
+    }
+}
+
+/// A value that is encoded as a form when the request is built.
+struct FormBody: Sendable {
+    let value: any Encodable & Sendable
+    let encoding: FormEncoding
+
+    /// The encoded form.
+    ///
+    /// - Parameter encoder: Writes the dates; with nil, dates are written in ISO 8601.
+    func data(with encoder: JSONEncoder?) throws(ApiConnectorError) -> Data {
+        do {
+            return Self.serialized(try FormEncoder.items(of: value, as: encoding).written(with: encoder))
+        } catch {
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .request,
+                "the body, a value of type \(type(of: value)), does not encode as a form: \(CodingText.describe(error))",
+                underlying: error
+            )
+        }
+    }
+
+    /// The serializer of the WHATWG URL standard, section 5.2.
+    ///
+    /// A space becomes `+`. ASCII letters, digits and `*-._` stay, and everything else is percent-encoded, including
+    /// `~`.
+    static func serialized(_ items: [URLQueryItem]) -> Data {
+        var bytes: [UInt8] = []
+        for item in items {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            append(item.name, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            append(item.value ?? "", to: &bytes)
+        }
+        return Data(bytes)
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            if ByteSet.formText.contains(byte) {
+                bytes.append(byte)
+            } else if byte == UInt8(ascii: " ") {
+                bytes.append(UInt8(ascii: "+"))
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(ByteWriter.hexadecimalDigit(byte >> 4))
+                bytes.append(ByteWriter.hexadecimalDigit(byte & 15))
+            }
+        }
+    }
+}

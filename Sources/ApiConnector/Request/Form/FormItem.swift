@@ -109,3 +109,180 @@ extension FormRefusal {
         "an element contains a comma, which would split it in two; use another array style"
     )
 }
+
+/// A node in the tree of an encoded value.
+///
+/// It is a class, because nested containers and super encoders write into nodes that are already in the tree.
+final class FormNode {
+    enum Content {
+        case nothing
+        case text(FormText)
+        case object
+        case array
+    }
+
+    /// The kind of node; `nothing` for nil and for values that were not written.
+    private(set) var content = Content.nothing
+
+    /// The parts of an object or an array, in order.
+    private(set) var children: [FormNode] = []
+
+    /// The names of an object's parts, in the order of `children`.
+    private(set) var names: [String] = []
+
+    private var positions: [String: Int] = [:]
+
+    var isEmpty: Bool {
+        if case .nothing = content { true } else { false }
+    }
+
+    var isContainer: Bool {
+        switch content {
+        case .nothing, .text: false
+        case .object, .array: true
+        }
+    }
+
+    var isArray: Bool {
+        if case .array = content { true } else { false }
+    }
+
+    func set(_ text: FormText) {
+        content = .text(text)
+    }
+
+    /// Turns an empty node into an object; returns false if it is something else.
+    func openObject() -> Bool {
+        if isEmpty { content = .object }
+        if case .object = content { return true }
+        return false
+    }
+
+    /// Turns an empty node into an array; returns false if it is something else.
+    func openArray() -> Bool {
+        if isEmpty { content = .array }
+        return isArray
+    }
+
+    /// Adds a part with a name; replaces a part with the same name in its place.
+    func put(_ node: FormNode, under name: String) {
+        if let position = positions[name] {
+            children[position] = node
+        } else {
+            positions[name] = children.count
+            names.append(name)
+            children.append(node)
+        }
+    }
+
+    func child(named name: String) -> FormNode? {
+        positions[name].map { children[$0] }
+    }
+
+    func append(_ node: FormNode) {
+        children.append(node)
+    }
+
+    /// Sorts a dictionary's parts by name.
+    func sortByName() {
+        let order = names.indices.sorted { names[$0] < names[$1] }
+        children = order.map { children[$0] }
+        names = order.map { names[$0] }
+        positions = Dictionary(zip(names, names.indices)) { first, _ in first }
+    }
+
+    /// Sorts a set's elements by their text.
+    func sortByText() {
+        let texts = children.map(\.text)
+        children = children.indices.sorted { texts[$0].lexicographicallyPrecedes(texts[$1]) }.map { children[$0] }
+    }
+
+    private var text: [String] {
+        switch content {
+        case .nothing: []
+        case .text(let text): [text.sortingText]
+        case .object: zip(names, children).flatMap { [$0] + $1.text }
+        case .array: children.flatMap(\.text)
+        }
+    }
+}
+
+/// Writes the tree of an encoded value as names and texts.
+struct FormWriter {
+    let encoding: FormEncoding
+    private(set) var items: [FormItem] = []
+
+    init(encoding: FormEncoding) {
+        self.encoding = encoding
+    }
+
+    /// Writes a whole value, which is an object.
+    mutating func write(_ root: FormNode) throws(FormRefusal) {
+        try writeParts(of: root, under: nil)
+    }
+
+    private mutating func write(_ node: FormNode, under name: String) throws(FormRefusal) {
+        switch node.content {
+        case .nothing: break
+        case .text(let text): items.append(FormItem(name: name, texts: [text]))
+        case .object: try writeParts(of: node, under: name)
+        case .array: try writeElements(of: node, under: name)
+        }
+    }
+
+    private mutating func writeParts(of node: FormNode, under outer: String?) throws(FormRefusal) {
+        for (key, child) in zip(node.names, node.children) {
+            let style = encoding.nestedKeys
+            let name = outer.map { $0 + style.before + key + style.after } ?? key
+            do throws(FormRefusal) {
+                try write(child, under: name)
+            } catch {
+                throw error.below(FormKey(stringValue: key))
+            }
+        }
+    }
+
+    private mutating func writeElements(of node: FormNode, under name: String) throws(FormRefusal) {
+        let isNested = node.children.contains(where: \.isContainer)
+        switch encoding.arrays.kind {
+        case .repeated where !isNested: try writeElements(of: node) { _ in name }
+        case .brackets where !isNested: try writeElements(of: node) { _ in name + "[]" }
+        case .comma where !isNested: try writeJoined(node, under: name)
+        default: try writeElements(of: node) { "\(name)[\($0)]" }
+        }
+    }
+
+    private mutating func writeElements(of node: FormNode, name: (Int) -> String) throws(FormRefusal) {
+        var index = 0
+        for (position, child) in node.children.enumerated() {
+            let countBefore = items.count
+            do throws(FormRefusal) {
+                try write(child, under: name(index))
+            } catch {
+                throw error.below(FormKey(index: position))
+            }
+            if items.count > countBefore { index += 1 }
+        }
+    }
+
+    private mutating func writeJoined(_ node: FormNode, under name: String) throws(FormRefusal) {
+        var texts: [FormText] = []
+        for (position, child) in node.children.enumerated() {
+            guard case .text(let text) = child.content else { continue }
+            if case .text(let text) = text, text.utf8.contains(UInt8(ascii: ",")) {
+                throw FormRefusal.comma.below(FormKey(index: position))
+            }
+            texts.append(text)
+        }
+        if !texts.isEmpty { items.append(FormItem(name: name, texts: texts)) }
+    }
+}
+
+extension FormRefusal {
+    /// The same refusal with the key of the next outer level; the path is in reverse order.
+    fileprivate func below(_ key: FormKey) -> FormRefusal {
+        var refusal = self
+        refusal.path.append(key)
+        return refusal
+    }
+}

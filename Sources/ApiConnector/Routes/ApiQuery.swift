@@ -169,3 +169,20 @@ extension Optional: ApiQueryConvertible where Wrapped: ApiQueryConvertible {
     /// The query; empty for nil.
     @inlinable public var apiQuery: ApiQuery { self?.apiQuery ?? .empty }
 }
+
+/// A type that a router can use for its query: ``ApiQuery``, `[URLQueryItem]` or `[String: String]`, optional or not.
+public protocol ApiQueryConvertible {
+    /// The query.
+    var apiQuery: ApiQuery { get }
+}
+
+/// A value in a query literal: strings, numbers, Booleans, dates and UUIDs, and your own types.
+public protocol ApiQueryValue {
+    /// The text of the value, not encoded; the description by default.
+    var queryText: String { get }
+}
+
+extension ApiQueryValue where Self: CustomStringConvertible {
+    /// The description.
+    public var queryText: String { description }
+}

@@ -229,3 +229,9 @@ extension String: ApiPathConvertible {
     /// `//`.
     @inlinable public var apiPath: ApiPath { ApiPath(text: self) }
 }
+
+/// A type that a router can use for its path: ``ApiPath`` or `String`.
+public protocol ApiPathConvertible {
+    /// The value as a path.
+    var apiPath: ApiPath { get }
+}

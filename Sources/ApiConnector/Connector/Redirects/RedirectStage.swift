@@ -180,3 +180,18 @@ extension ApiConnectorError {
         ApiConnectorError(.redirectRefused, detail, response: response, body: response.body.collected ?? Data())
     }
 }
+
+/// The resource that a request asks for: two requests with equal targets ask for the same resource.
+struct RequestTarget: Hashable {
+    private let method: HTTPMethod
+    let origin: HTTPOrigin?
+    private let path: String
+    private let query: String?
+
+    init(_ request: ApiRequest) {
+        method = request.method
+        origin = HTTPOrigin(request.url)
+        path = request.url.path(percentEncoded: true)
+        query = request.url.query(percentEncoded: true)
+    }
+}
