@@ -15,9 +15,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await perform(.route(route), options, accepting: .acceptingAnything) { (reader) throws(ApiConnectorError) in
-            try reader.wholeResponse()
-        }
+        try await perform(.route(route), options, .acceptingAnything, ResponseReader.response)
     }
 
     /// Like ``response(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -29,10 +27,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await perform(.url(url, method, body), options, accepting: .acceptingAnything) {
-            (reader) throws(ApiConnectorError) in
-            try reader.wholeResponse()
-        }
+        try await perform(.url(url, method, body), options, .acceptingAnything, ResponseReader.response)
     }
 
     /// Sends a route's request and returns the bytes of the response's body.
@@ -45,9 +40,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Data {
-        try await perform(.route(route), options, accepting: .acceptingAnything) { (reader) throws(ApiConnectorError) in
-            try reader.data()
-        }
+        try await perform(.route(route), options, .acceptingAnything, ResponseReader.data)
     }
 
     /// Like ``data(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -59,10 +52,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Data {
-        try await perform(.url(url, method, body), options, accepting: .acceptingAnything) {
-            (reader) throws(ApiConnectorError) in
-            try reader.data()
-        }
+        try await perform(.url(url, method, body), options, .acceptingAnything, ResponseReader.data)
     }
 
     /// Sends a route's request and returns the body as text, in the response's charset.
@@ -78,9 +68,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> String {
-        try await perform(.route(route), options, accepting: .acceptingAnything) { (reader) throws(ApiConnectorError) in
-            try reader.text()
-        }
+        try await perform(.route(route), options, .acceptingAnything, ResponseReader.text)
     }
 
     /// Like ``string(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -92,10 +80,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> String {
-        try await perform(.url(url, method, body), options, accepting: .acceptingAnything) {
-            (reader) throws(ApiConnectorError) in
-            try reader.text()
-        }
+        try await perform(.url(url, method, body), options, .acceptingAnything, ResponseReader.text)
     }
 
     /// Sends a route's request and checks the response, without decoding a value.
@@ -106,9 +91,7 @@ extension ApiConnectionType {
     /// - Throws: ``ApiConnectorError``.
     @concurrent
     public func send(at route: RouterType, options: CallOptions = CallOptions()) async throws(ApiConnectorError) {
-        try await perform(.route(route), options, accepting: .acceptingAnything) { (reader) throws(ApiConnectorError) in
-            try reader.check()
-        }
+        try await perform(.route(route), options, .acceptingAnything, ResponseReader.nothing)
     }
 
     /// Like ``send(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -120,10 +103,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) {
-        try await perform(.url(url, method, body), options, accepting: .acceptingAnything) {
-            (reader) throws(ApiConnectorError) in
-            try reader.check()
-        }
+        try await perform(.url(url, method, body), options, .acceptingAnything, ResponseReader.nothing)
     }
 
     /// Like ``send(at:options:)``, with a call that has no value.
@@ -132,9 +112,7 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Void>,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) {
-        try await perform(call.target, options, accepting: .acceptingAnything) { (reader) throws(ApiConnectorError) in
-            try reader.check()
-        }
+        try await perform(call.target, options, .acceptingAnything, ResponseReader.nothing)
     }
 
     /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; sends nothing.
@@ -187,7 +165,7 @@ extension ApiConnectionType {
     func perform<Output: Sendable>(
         _ target: CallTarget<RouterType>,
         _ options: CallOptions,
-        accepting fields: CallFields,
+        _ fields: CallFields,
         _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Output
     ) async throws(ApiConnectorError) -> Output {
         let pipeline = CallPipeline(self, options)

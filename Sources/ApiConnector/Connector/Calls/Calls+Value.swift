@@ -41,10 +41,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await perform(.url(url, method, body), options, accepting: .acceptingJSON) {
-            (reader) throws(ApiConnectorError) in
-            try reader.read(type)
-        }
+        try await perform(.url(url, method, body), options, .acceptingJSON, ResponseReader.value)
     }
 
     /// Like ``value(_:at:options:)``, with an ``ApiCall``, whose value type is fixed.
@@ -53,9 +50,7 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await perform(call.target, options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
-            try reader.read(Value.self)
-        }
+        try await perform(call.target, options, .acceptingJSON, ResponseReader.value)
     }
 
     /// Sends a route's request and returns the decoded value with the response's head.
@@ -69,9 +64,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await perform(.route(route), options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
-            try reader.decoded(type)
-        }
+        try await perform(.route(route), options, .acceptingJSON, ResponseReader.decoded)
     }
 
     /// Like ``response(of:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
@@ -84,10 +77,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await perform(.url(url, method, body), options, accepting: .acceptingJSON) {
-            (reader) throws(ApiConnectorError) in
-            try reader.decoded(type)
-        }
+        try await perform(.url(url, method, body), options, .acceptingJSON, ResponseReader.decoded)
     }
 
     /// Like ``response(of:at:options:)``, with an ``ApiCall``, whose value type is fixed.
@@ -96,9 +86,7 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await perform(call.target, options, accepting: .acceptingJSON) { (reader) throws(ApiConnectorError) in
-            try reader.decoded(Value.self)
-        }
+        try await perform(call.target, options, .acceptingJSON, ResponseReader.decoded)
     }
 
     /// Sends a route's request and returns one of three outcomes; does not throw.
@@ -143,10 +131,7 @@ extension ApiConnectionType {
         _ options: CallOptions
     ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
         do throws(ApiConnectorError) {
-            return try await perform(target, options, accepting: .acceptingJSON) {
-                (reader) throws(ApiConnectorError) in
-                try reader.outcome(type)
-            }
+            return try await perform(target, options, .acceptingJSON, ResponseReader.outcome)
         } catch {
             return .failure(error)
         }

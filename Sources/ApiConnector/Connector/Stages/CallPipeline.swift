@@ -109,7 +109,7 @@
         _ type: Value.Type,
         _ request: ApiRequest
     ) async throws(ApiConnectorError) -> Value {
-        try await run(request) { (reader) throws(ApiConnectorError) in try reader.read(type) }
+        try await run(request, ResponseReader.value)
     }
 
     /// Reports the length of the request's body to the upload progress.

@@ -35,27 +35,14 @@ struct RequestBuilder {
             throw .unusable(property: flaw, of: route, url.url, at: .url)
         }
         let url = try url.checked(for: route)
-        guard let method = properties.method else {
-            throw .unusable(
-                property: UnusableProperty.text("method", Router.MethodType.self, "HTTPMethod"),
-                of: route,
-                url
-            )
+        func unusable(_ name: String, _ type: Any.Type, _ wanted: String) -> ApiConnectorError {
+            .unusable(property: UnusableProperty.text(name, type, wanted), of: route, url)
         }
+        guard let method = properties.method else { throw unusable("method", Router.MethodType.self, "HTTPMethod") }
         guard let headers = properties.headers else {
-            throw .unusable(
-                property: UnusableProperty.text("headers", Router.HeadersType.self, "HTTPHeaders"),
-                of: route,
-                url
-            )
+            throw unusable("headers", Router.HeadersType.self, "HTTPHeaders")
         }
-        guard let body = properties.body else {
-            throw .unusable(
-                property: UnusableProperty.text("body", Router.BodyType.self, "RequestBody"),
-                of: route,
-                url
-            )
-        }
+        guard let body = properties.body else { throw unusable("body", Router.BodyType.self, "RequestBody") }
         var request = ApiRequest(url: url, method: method, headers: headers, body: body)
         request.begin(CallContext(route: route, environment: environment))
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {

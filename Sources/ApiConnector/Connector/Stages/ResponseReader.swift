@@ -26,53 +26,6 @@ struct ResponseReader: Sendable {
         throw backendError(with: failure)
     }
 
-    /// The checked body.
-    func data() throws(ApiConnectorError) -> Data {
-        try check()
-        return body
-    }
-
-    /// The checked response with its collected body.
-    func wholeResponse() throws(ApiConnectorError) -> ApiResponse {
-        try check()
-        var response = response
-        response.body = ResponseBody(body)
-        return response
-    }
-
-    /// The decoded value with the response's head.
-    func decoded<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> DecodedResponse<Value> {
-        DecodedResponse(value: try read(type), head: response.head, timesRecord: response.timesRecord)
-    }
-
-    /// The decoded value, or the backend's own error.
-    func outcome<Value: Decodable, Failure>(
-        _ type: Value.Type
-    ) throws(ApiConnectorError) -> ApiOutcome<Value, Failure> {
-        do throws(ApiConnectorError) {
-            return .success(try read(type))
-        } catch {
-            guard let failure: Failure = error.failure() else { throw error }
-            return .backendFailure(failure, response.head)
-        }
-    }
-
-    /// The checked body as text.
-    func text() throws(ApiConnectorError) -> String {
-        try check()
-        let label = (response.mediaType?[parameter: "charset"] ?? "").trimmingCharacters(in: .whitespaces).lowercased()
-        func failure(_ detail: String) -> ApiConnectorError {
-            ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
-        }
-        guard let charset = Charset(label, of: body) else {
-            throw failure("the body's charset \"\(label)\" is not supported; data(at:) returns the bytes")
-        }
-        guard let text = charset.text(of: body) else {
-            throw failure("the body is not valid text in the response's charset \"\(label)\"")
-        }
-        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
-    }
-
     /// Whether decoding may take so long that the deadline and a cancellation must be able to end the wait.
     ///
     /// Decoding 256 KiB takes about 1 ms.
@@ -188,5 +141,62 @@ struct ResponseReader: Sendable {
                 redactor
             )
         )
+    }
+}
+
+/// The results of the calls that collect their response.
+extension ResponseReader {
+    static func value<Value: Decodable>(of reader: Self) throws(ApiConnectorError) -> Value {
+        try reader.read(Value.self)
+    }
+
+    static func decoded<Value: Decodable>(by reader: Self) throws(ApiConnectorError) -> DecodedResponse<Value> {
+        let response = reader.response
+        return DecodedResponse(
+            value: try reader.read(Value.self),
+            head: response.head,
+            timesRecord: response.timesRecord
+        )
+    }
+
+    static func outcome<Value: Decodable, Failure>(
+        of reader: Self
+    ) throws(ApiConnectorError) -> ApiOutcome<Value, Failure> {
+        do throws(ApiConnectorError) {
+            return .success(try reader.read(Value.self))
+        } catch {
+            guard let failure: Failure = error.failure() else { throw error }
+            return .backendFailure(failure, reader.response.head)
+        }
+    }
+
+    static func response(of reader: Self) throws(ApiConnectorError) -> ApiResponse {
+        var response = reader.response
+        response.body = ResponseBody(try data(of: reader))
+        return response
+    }
+
+    static func data(of reader: Self) throws(ApiConnectorError) -> Data {
+        try reader.check()
+        return reader.body
+    }
+
+    static func nothing(of reader: Self) throws(ApiConnectorError) {
+        try reader.check()
+    }
+
+    static func text(of reader: Self) throws(ApiConnectorError) -> String {
+        let (response, body) = (reader.response, try data(of: reader))
+        let label = (response.mediaType?[parameter: "charset"] ?? "").trimmingCharacters(in: .whitespaces).lowercased()
+        func failure(_ detail: String) -> ApiConnectorError {
+            ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
+        }
+        guard let charset = Charset(label, of: body) else {
+            throw failure("the body's charset \"\(label)\" is not supported; data(at:) returns the bytes")
+        }
+        guard let text = charset.text(of: body) else {
+            throw failure("the body is not valid text in the response's charset \"\(label)\"")
+        }
+        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
     }
 }
