@@ -41,9 +41,7 @@ extension AttemptSummary {
 
 extension RequestState {
     /// The failed attempts before a request.
-    struct Attempts: Sendable {
-        fileprivate var history: AttemptHistory?
-    }
+    struct Attempts: Sendable { fileprivate var history: AttemptHistory? }
 }
 
 extension ApiRequest {
@@ -136,9 +134,7 @@ extension ApiRequest {
     }
 
     /// Removes the failed attempts.
-    mutating func forgetAttempts() {
-        history = nil
-    }
+    mutating func forgetAttempts() { history = nil }
 
     /// The history after an attempt.
     ///

@@ -43,9 +43,7 @@ final class CallContext: Sendable {
 
 extension RequestState {
     /// The call that a request belongs to.
-    struct Call: Sendable {
-        fileprivate var context: CallContext?
-    }
+    struct Call: Sendable { fileprivate var context: CallContext? }
 }
 
 extension ApiRequest {
@@ -53,14 +51,10 @@ extension ApiRequest {
     var context: CallContext? { state.parts.call.context }
 
     /// Makes this request the first one of a call.
-    mutating func begin(_ call: CallContext) {
-        state.parts.call.context = call
-    }
+    mutating func begin(_ call: CallContext) { state.parts.call.context = call }
 
     /// Begins a call if the request belongs to none, so that its attempts belong to one call.
-    mutating func beginCall() {
-        if context == nil { begin(CallContext()) }
-    }
+    mutating func beginCall() { if context == nil { begin(CallContext()) } }
 
     /// Makes this request a part of the call that another request belongs to.
     mutating func joinCall(of other: ApiRequest) {

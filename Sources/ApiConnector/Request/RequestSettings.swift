@@ -32,16 +32,12 @@ final class AttemptLimits: Sendable {
 
 extension RequestState {
     /// The settings that a request carries.
-    struct Settings: Sendable {
-        fileprivate var shared: RequestSettings?
-    }
+    struct Settings: Sendable { fileprivate var shared: RequestSettings? }
 }
 
 extension ApiRequest {
     /// Replaces all settings.
-    mutating func use(_ settings: RequestSettings) {
-        state.parts.settings.shared = settings
-    }
+    mutating func use(_ settings: RequestSettings) { state.parts.settings.shared = settings }
 
     private var settings: RequestSettings? { state.parts.settings.shared }
 

@@ -135,27 +135,20 @@ extension CallEvents.State {
 
 extension RequestState {
     /// Where a request reports its events.
-    struct Events: Sendable {
-        fileprivate var observers: CallEvents?
-    }
+    struct Events: Sendable { fileprivate var observers: CallEvents? }
 }
 
 extension ApiRequest {
     /// Reports events to the observers; nil without an observer.
-    var events: CallEvents? {
-        get { state.parts.events.observers }
-        set { if newValue !== events { state.parts.events.observers = newValue } }
-    }
+    var events: CallEvents? { state.parts.events.observers }
 
     /// Makes the request report its events; nil for no observers.
     mutating func reportEvents(to events: CallEvents?) {
-        self.events = events
+        if events !== self.events { state.parts.events.observers = events }
     }
 
     /// Makes the request report to the observers of another request.
-    mutating func joinObservers(of other: ApiRequest) {
-        events = other.events
-    }
+    mutating func joinObservers(of other: ApiRequest) { reportEvents(to: other.events) }
 
     /// Reports an event of this request to every observer further out.
     ///

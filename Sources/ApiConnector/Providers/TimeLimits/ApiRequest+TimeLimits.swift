@@ -150,9 +150,7 @@ extension ApiRequest {
 
 extension RequestState {
     /// The time limits that run for a request.
-    struct Limits: Sendable {
-        fileprivate var watch: AttemptWatch?
-    }
+    struct Limits: Sendable { fileprivate var watch: AttemptWatch? }
 }
 
 extension ApiRequest {

@@ -108,9 +108,7 @@ extension ApiRequest {
 
 extension RequestState {
     /// Restricts the secrets that a request can contain.
-    struct Credentials: Sendable {
-        fileprivate var guarding: CredentialGuard?
-    }
+    struct Credentials: Sendable { fileprivate var guarding: CredentialGuard? }
 }
 
 extension ApiRequest {
@@ -150,9 +148,7 @@ extension ApiRequest {
         if isToOwnOrigin == false { withholdCredentials() } else { credentialGuard = nil }
     }
 
-    mutating func withholdCredentials() {
-        credentialGuard = CredentialGuard(self)
-    }
+    mutating func withholdCredentials() { credentialGuard = CredentialGuard(self) }
 
     /// The header fields that the request may contain.
     ///

@@ -99,9 +99,7 @@ extension ApiRequest {
 
 extension RequestState {
     /// Names of secrets that the standard redactor does not know.
-    struct Secrets: Sendable {
-        fileprivate var names: OwnSecrets?
-    }
+    struct Secrets: Sendable { fileprivate var names: OwnSecrets? }
 }
 
 extension ApiRequest {
@@ -112,9 +110,7 @@ extension ApiRequest {
     }
 
     /// Adds the names of a credential, or of another request.
-    mutating func add(_ secrets: OwnSecrets?) {
-        ownSecrets = .joining(ownSecrets, secrets)
-    }
+    mutating func add(_ secrets: OwnSecrets?) { ownSecrets = .joining(ownSecrets, secrets) }
 
     /// The redactor that knows the names of the request's secrets.
     var redactor: Redactor { ownSecrets?.redactor ?? .standard }
