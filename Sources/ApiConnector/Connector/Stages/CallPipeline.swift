@@ -20,16 +20,21 @@
 @usableFromInline struct CallPipeline: Sendable {
     let settings: CallSettings
 
-    /// When the call started.
-    let start: Duration
+    /// When the request was begun.
+    private let start: Duration
+    /// When the call started; for a resumed stream, that is the start of its first request.
+    private let callStart: Duration
 
     @usableFromInline init(_ connection: some ApiConnectionType, _ options: borrowing CallOptions) {
         self.init(CallSettings(connection, options))
     }
 
-    init(_ settings: CallSettings) {
+    /// - Parameter deadline: The deadline of the call that a resumed stream continues; nil, the default, for a new call.
+    init(_ settings: CallSettings, deadline: Duration? = nil) {
         self.settings = settings
         start = settings.configuration.timeSource.now
+        let overall = settings.configuration.limits.timeouts.overall
+        callStart = if let deadline, let overall { deadline - overall } else { start }
     }
 
     var builder: RequestBuilder { RequestBuilder(settings: settings) }
@@ -59,6 +64,7 @@
         do throws(ApiConnectorError) {
             return try builder.complete(builder.draft(of: route, properties, at: url, in: environment), fields)
         } catch {
+            settings.uploadProgress?.finish()
             throw failed(with: error)
         }
     }
@@ -72,6 +78,7 @@
         do throws(ApiConnectorError) {
             return try builder.complete(builder.draft(of: target, in: environment), fields)
         } catch {
+            settings.uploadProgress?.finish()
             throw failed(with: error)
         }
     }
@@ -83,12 +90,11 @@
         _ request: ApiRequest,
         _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Output
     ) async throws(ApiConnectorError) -> Output {
+        defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             let reader = try await answer(to: request)
             do throws(ApiConnectorError) {
-                let output = reader.isLarge ? try await reader.readInTask(read) : try read(reader)
-                settings.uploadProgress?.finish()
-                return output
+                return reader.isLarge ? try await reader.readInTask(read) : try read(reader)
             } catch {
                 throw error.completed(request: reader.response.request)
             }
@@ -97,11 +103,17 @@
         }
     }
 
-    /// Ends the call with an error, which gets the elapsed time.
-    private func failed(with error: ApiConnectorError) -> ApiConnectorError {
-        settings.uploadProgress?.finish()
-        let elapsed = settings.configuration.timeSource.now - start
-        return settings.namingOverallLimit(in: error.completed(request: nil, elapsed: elapsed), after: elapsed)
+    /// The error of a call that has failed: with its request and time, and with the call's time limit if it has passed.
+    func failed(
+        with error: ApiConnectorError,
+        of request: ApiRequest? = nil,
+        head: ResponseHead? = nil
+    ) -> ApiConnectorError {
+        let configuration = settings.configuration
+        let now = configuration.timeSource.now
+        let error = error.completed(request: request, elapsed: now - start, head: head)
+        guard let overall = configuration.limits.timeouts.overall, now - callStart >= overall else { return error }
+        return error.naming(overall, "Timeouts.overall")
     }
 
     /// Runs a call that decodes a value.
@@ -180,11 +192,5 @@ final class CallSettings: Sendable {
         envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers
         values = options.values
-    }
-
-    /// Names the call's time limit in an error if the limit has passed.
-    func namingOverallLimit(in error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
-        guard let overall = configuration.limits.timeouts.overall, elapsed >= overall else { return error }
-        return error.naming(overall, "Timeouts.overall")
     }
 }

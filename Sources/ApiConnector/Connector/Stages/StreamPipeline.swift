@@ -101,12 +101,7 @@ struct StreamPipeline: Sendable {
         made: ApiRequest? = nil,
         _ change: (inout ApiRequest) -> Void = { _ in }
     ) async throws(ApiConnectorError) -> StreamedAnswer {
-        let timeSource = configuration.timeSource
-        let call = CallPipeline(settings)
-        let start = call.start
-        // For a resumed stream, the start of the first attempt.
-        let callStart =
-            deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
+        let call = CallPipeline(settings, deadline: deadline)
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             var request = if let made { made } else { try request(fields) }
@@ -120,16 +115,12 @@ struct StreamPipeline: Sendable {
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: settings),
                 request: request,
-                completing: { [head = response.head, sent = response.request, settings] error in
-                    let now = timeSource.now
-                    let error = error.completed(request: sent, elapsed: now - start, head: head)
-                    return settings.namingOverallLimit(in: error, after: now - callStart)
+                completing: { [head = response.head, sent = response.request] error in
+                    call.failed(with: error, of: sent, head: head)
                 }
             )
         } catch {
-            let now = timeSource.now
-            let completed = error.completed(request: nil, elapsed: now - start)
-            throw settings.namingOverallLimit(in: completed, after: now - callStart)
+            throw call.failed(with: error)
         }
     }
 
