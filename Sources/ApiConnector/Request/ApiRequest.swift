@@ -51,7 +51,7 @@ public struct ApiRequest: Sendable, CustomStringConvertible, CustomReflectable {
     public var values = RequestValues()
 
     /// The library's own part of the request.
-    var state = RequestState()
+    var state: RequestState
 
     /// Makes a request for use without a connection.
     ///
@@ -70,7 +70,7 @@ public struct ApiRequest: Sendable, CustomStringConvertible, CustomReflectable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        if let route { begin(CallContext(route: route)) }
+        self.state = RequestState(route.map { CallContext(route: $0) })
         values.joinCurrentRefresh()
     }
 

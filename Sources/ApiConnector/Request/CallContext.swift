@@ -43,7 +43,11 @@ final class CallContext: Sendable {
 
 extension RequestState {
     /// The call that a request belongs to.
-    struct Call: Sendable { fileprivate var context: CallContext? }
+    struct Call: Sendable {
+        fileprivate var context: CallContext?
+
+        init(_ context: CallContext? = nil) { self.context = context }
+    }
 }
 
 extension ApiRequest {

@@ -32,7 +32,11 @@ final class AttemptLimits: Sendable {
 
 extension RequestState {
     /// The settings that a request carries.
-    struct Settings: Sendable { fileprivate var shared: RequestSettings? }
+    struct Settings: Sendable {
+        fileprivate var shared: RequestSettings?
+
+        init(_ shared: RequestSettings? = nil) { self.shared = shared }
+    }
 }
 
 extension ApiRequest {

@@ -24,28 +24,36 @@ struct RequestState: Sendable {
         var limits = Limits()
     }
 
-    /// At most one element, because an array is copied on write.
-    ///
-    /// It is empty, and needs no memory, until a part is set.
-    private var storage: [Parts] = []
+    /// Immutable, so that requests can share it.
+    private final class Storage: Sendable {
+        let parts: Parts
 
-    /// Reads a part without a copy; changing a part copies all parts if another request shares them.
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    /// Nil until a part is set.
+    private var storage: Storage?
+
+    /// Makes the state of a new request; with one allocation, or with none for a request without a call.
+    init(_ call: CallContext? = nil, _ settings: RequestSettings? = nil) {
+        guard call != nil || settings != nil else { return }
+        storage = Storage(Parts(call: Call(call), settings: Settings(settings)))
+    }
+
+    /// Reads a part without a copy; a change stores a copy of all parts.
     var parts: Parts {
         @inline(__always)
         _read {
-            if storage.isEmpty { yield Parts() } else { yield storage[0] }
+            if let storage { yield storage.parts } else { yield Parts() }
         }
         @inline(__always)
         _modify {
-            if storage.isEmpty { storage.append(Parts()) }
-            yield &storage[0]
+            var parts = storage?.parts ?? Parts()
+            yield &parts
+            storage = Storage(parts)
         }
     }
 
     /// Whether two states share their storage, so that all their parts are equal.
-    func isCopy(of other: RequestState) -> Bool {
-        storage.withUnsafeBufferPointer { own in
-            other.storage.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress }
-        }
-    }
+    func isCopy(of other: RequestState) -> Bool { storage === other.storage }
 }

@@ -161,7 +161,10 @@ extension ApiConnectionType {
 
     /// Runs a call; the body of all calls that collect their response.
     ///
+    /// Inlined, so that the stages are specialized for the result's type.
+    ///
     /// - Parameter read: Converts the response to the call's result.
+    @inline(__always)
     func perform<Output: Sendable>(
         _ target: CallTarget<RouterType>,
         _ options: CallOptions,
@@ -169,7 +172,6 @@ extension ApiConnectionType {
         _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Output
     ) async throws(ApiConnectorError) -> Output {
         let pipeline = CallPipeline(self, options)
-        let request = try pipeline.request(of: target, in: environment, accepting: fields)
-        return try await pipeline.run(request, read)
+        return try await pipeline.run(pipeline.request(of: target, in: environment, accepting: fields), read)
     }
 }

@@ -22,8 +22,8 @@
 
     /// When the request was begun.
     private let start: Duration
-    /// When the call started; for a resumed stream, that is the start of its first request.
-    private let callStart: Duration
+    /// The deadline of the call that a resumed stream continues; nil for a new call.
+    private let deadline: Duration?
 
     @usableFromInline init(_ connection: some ApiConnectionType, _ options: borrowing CallOptions) {
         self.init(CallSettings(connection, options))
@@ -32,9 +32,8 @@
     /// - Parameter deadline: The deadline of the call that a resumed stream continues; nil, the default, for a new call.
     init(_ settings: CallSettings, deadline: Duration? = nil) {
         self.settings = settings
+        self.deadline = deadline
         start = settings.configuration.timeSource.now
-        let overall = settings.configuration.limits.timeouts.overall
-        callStart = if let deadline, let overall { deadline - overall } else { start }
     }
 
     var builder: RequestBuilder { RequestBuilder(settings: settings) }
@@ -87,7 +86,7 @@
     ///
     /// - Parameter read: Converts the response to the call's result.
     func run<Output: Sendable>(
-        _ request: ApiRequest,
+        _ request: consuming ApiRequest,
         _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Output
     ) async throws(ApiConnectorError) -> Output {
         defer { settings.uploadProgress?.finish() }
@@ -112,14 +111,16 @@
         let configuration = settings.configuration
         let now = configuration.timeSource.now
         let error = error.completed(request: request, elapsed: now - start, head: head)
-        guard let overall = configuration.limits.timeouts.overall, now - callStart >= overall else { return error }
+        guard let overall = configuration.limits.timeouts.overall,
+            deadline.map({ $0 <= now }) ?? (now - start >= overall)
+        else { return error }
         return error.naming(overall, "Timeouts.overall")
     }
 
     /// Runs a call that decodes a value.
     @usableFromInline func value<Value: Decodable & Sendable>(
         _ type: Value.Type,
-        _ request: ApiRequest
+        _ request: consuming ApiRequest
     ) async throws(ApiConnectorError) -> Value {
         try await run(request, ResponseReader.value)
     }
@@ -131,7 +132,7 @@
 
     /// Sends a request and collects the response's body.
     @inline(__always)
-    private func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
+    private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
         beginUploadProgress(of: request)
         return try await collected(send(&request))

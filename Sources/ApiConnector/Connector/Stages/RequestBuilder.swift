@@ -10,6 +10,8 @@
 struct RequestBuilder {
     let settings: CallSettings
 
+    private var requestSettings: RequestSettings { settings.configuration.requestSettings }
+
     /// The draft of a target.
     func draft<Router: ApiRouter>(
         of target: CallTarget<Router>,
@@ -44,7 +46,7 @@ struct RequestBuilder {
         }
         guard let body = properties.body else { throw unusable("body", Router.BodyType.self, "RequestBody") }
         var request = ApiRequest(url: url, method: method, headers: headers, body: body)
-        request.begin(CallContext(route: route, environment: environment))
+        request.state = RequestState(CallContext(route: route, environment: environment), requestSettings)
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName
             throw Self.bodyInGet(
@@ -63,7 +65,7 @@ struct RequestBuilder {
         in environment: some ApiEnvironment
     ) throws(ApiConnectorError) -> ApiRequest {
         var request = ApiRequest(url: url.absoluteURL, method: method, body: body)
-        request.begin(CallContext(environment: environment))
+        request.state = RequestState(CallContext(environment: environment), requestSettings)
         if method == .get, !body.isEmpty {
             throw Self.bodyInGet("its method is GET, but it has a body; set its method", request)
         }
@@ -96,7 +98,6 @@ struct RequestBuilder {
         var request = draft
         let hasType = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
-        request.use(settings.configuration.requestSettings)
         mergeHeaders(of: &request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)

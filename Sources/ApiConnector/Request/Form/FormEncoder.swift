@@ -142,9 +142,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    mutating func encodeNil(forKey key: Key) throws {
-        encoder.node.put(FormNode(), under: key.stringValue)
-    }
+    mutating func encodeNil(forKey key: Key) throws { encoder.node.put(FormNode(), under: key.stringValue) }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try encoder.encode(value, at: key) { encoder.node.put($0, under: key.stringValue) }
@@ -161,13 +159,9 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         part(key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder {
-        part(FormKey.super)
-    }
+    mutating func superEncoder() -> any Encoder { part(FormKey.super) }
 
-    mutating func superEncoder(forKey key: Key) -> any Encoder {
-        part(key)
-    }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { part(key) }
 
     /// The part with that name; an existing part is extended, as in `JSONEncoder`.
     private func part(_ key: some CodingKey) -> FormEncoder {
@@ -184,9 +178,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { encoder.node.children.count }
 
-    mutating func encodeNil() throws {
-        encoder.node.append(FormNode())
-    }
+    mutating func encodeNil() throws { encoder.node.append(FormNode()) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
         try encoder.encode(value, at: FormKey(index: count)) { encoder.node.append($0) }
@@ -198,13 +190,9 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         part().container(keyedBy: type)
     }
 
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        part().unkeyedContainer()
-    }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { part().unkeyedContainer() }
 
-    mutating func superEncoder() -> any Encoder {
-        part()
-    }
+    mutating func superEncoder() -> any Encoder { part() }
 
     private func part() -> FormEncoder {
         let node = FormNode()
@@ -221,9 +209,7 @@ struct FormSingleContainer: SingleValueEncodingContainer {
 
     mutating func encodeNil() throws {}
 
-    mutating func encode<Value: Encodable>(_ value: Value) throws {
-        try encoder.encode(value)
-    }
+    mutating func encode<Value: Encodable>(_ value: Value) throws { try encoder.encode(value) }
 }
 
 /// A name or an index in a coding path.
