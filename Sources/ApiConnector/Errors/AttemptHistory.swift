@@ -47,8 +47,8 @@ extension RequestState {
 extension ApiRequest {
     /// The history of attempts; nil for the first attempt.
     fileprivate(set) var history: AttemptHistory? {
-        get { state.parts.attempts.history }
-        set { if newValue !== history { state.parts.attempts.history = newValue } }
+        get { state.storage?.parts.attempts.history }
+        set { if newValue !== history { state.change { $0.attempts.history = newValue } } }
     }
 
     /// The failed attempts of the call before this one, in order.

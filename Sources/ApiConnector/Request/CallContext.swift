@@ -52,17 +52,17 @@ extension RequestState {
 
 extension ApiRequest {
     /// The call of this request; nil for a request without a connection until a wrapper needs one.
-    var context: CallContext? { state.parts.call.context }
+    var context: CallContext? { state.storage?.parts.call.context }
 
     /// Makes this request the first one of a call.
-    mutating func begin(_ call: CallContext) { state.parts.call.context = call }
+    mutating func begin(_ call: CallContext) { state.change { $0.call.context = call } }
 
     /// Begins a call if the request belongs to none, so that its attempts belong to one call.
     mutating func beginCall() { if context == nil { begin(CallContext()) } }
 
     /// Makes this request a part of the call that another request belongs to.
     mutating func joinCall(of other: ApiRequest) {
-        if context !== other.context { state.parts.call.context = other.context }
+        if context !== other.context { state.change { $0.call.context = other.context } }
     }
 
     /// The ID of the call, which all its attempts, redirects and ``CallEvent``s share.

@@ -41,9 +41,9 @@ extension RequestState {
 
 extension ApiRequest {
     /// Replaces all settings.
-    mutating func use(_ settings: RequestSettings) { state.parts.settings.shared = settings }
+    mutating func use(_ settings: RequestSettings) { state.change { $0.settings.shared = settings } }
 
-    private var settings: RequestSettings? { state.parts.settings.shared }
+    private var settings: RequestSettings? { state.storage?.parts.settings.shared }
 
     /// The timers of the connection; nil for a request without a connection.
     var timers: TimerQueue? {

@@ -25,14 +25,14 @@ struct RequestState: Sendable {
     }
 
     /// Immutable, so that requests can share it.
-    private final class Storage: Sendable {
+    final class Storage: Sendable {
         let parts: Parts
 
         init(_ parts: Parts) { self.parts = parts }
     }
 
     /// Nil until a part is set.
-    private var storage: Storage?
+    private(set) var storage: Storage?
 
     /// Makes the state of a new request; with one allocation, or with none for a request without a call.
     init(_ call: CallContext? = nil, _ settings: RequestSettings? = nil) {
@@ -40,18 +40,11 @@ struct RequestState: Sendable {
         storage = Storage(Parts(call: Call(call), settings: Settings(settings)))
     }
 
-    /// Reads a part without a copy; a change stores a copy of all parts.
-    var parts: Parts {
-        @inline(__always)
-        _read {
-            if let storage { yield storage.parts } else { yield Parts() }
-        }
-        @inline(__always)
-        _modify {
-            var parts = storage?.parts ?? Parts()
-            yield &parts
-            storage = Storage(parts)
-        }
+    /// Changes a part, in a copy of all parts.
+    mutating func change(_ change: (inout Parts) -> Void) {
+        var parts = storage?.parts ?? Parts()
+        change(&parts)
+        storage = Storage(parts)
     }
 
     /// Whether two states share their storage, so that all their parts are equal.

@@ -140,11 +140,11 @@ extension RequestState {
 
 extension ApiRequest {
     /// Reports events to the observers; nil without an observer.
-    var events: CallEvents? { state.parts.events.observers }
+    var events: CallEvents? { state.storage?.parts.events.observers }
 
     /// Makes the request report its events; nil for no observers.
     mutating func reportEvents(to events: CallEvents?) {
-        if events !== self.events { state.parts.events.observers = events }
+        if events !== self.events { state.change { $0.events.observers = events } }
     }
 
     /// Makes the request report to the observers of another request.

@@ -156,8 +156,8 @@ extension RequestState {
 extension ApiRequest {
     /// Ends the attempt at a time limit; nil outside of ``withTimeLimits(_:)``.
     private var watch: AttemptWatch? {
-        get { state.parts.limits.watch }
-        set { if newValue !== watch { state.parts.limits.watch = newValue } }
+        get { state.storage?.parts.limits.watch }
+        set { if newValue !== watch { state.change { $0.limits.watch = newValue } } }
     }
 
     /// Removes the watch from the request of a response.

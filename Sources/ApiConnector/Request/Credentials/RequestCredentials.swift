@@ -114,8 +114,8 @@ extension RequestState {
 extension ApiRequest {
     /// Restricts the secrets in the request; nil for no restriction.
     private var credentialGuard: CredentialGuard? {
-        get { state.parts.credentials.guarding }
-        set { if newValue !== credentialGuard { state.parts.credentials.guarding = newValue } }
+        get { state.storage?.parts.credentials.guarding }
+        set { if newValue !== credentialGuard { state.change { $0.credentials.guarding = newValue } } }
     }
 
     /// Sets a URL, keeps all secrets, and removes the guard.

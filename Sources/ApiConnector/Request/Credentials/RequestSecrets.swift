@@ -105,8 +105,8 @@ extension RequestState {
 extension ApiRequest {
     /// Names of secrets in this request that the standard redactor does not know; nil for none.
     fileprivate(set) var ownSecrets: OwnSecrets? {
-        get { state.parts.secrets.names }
-        set { if newValue !== ownSecrets { state.parts.secrets.names = newValue } }
+        get { state.storage?.parts.secrets.names }
+        set { if newValue !== ownSecrets { state.change { $0.secrets.names = newValue } } }
     }
 
     /// Adds the names of a credential, or of another request.
