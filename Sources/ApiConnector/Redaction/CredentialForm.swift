@@ -15,7 +15,7 @@ enum CredentialForm {
     static func fits(_ value: String) -> Bool {
         // A query item may have blanks at its ends, which are not part of the credential.
         let ends = (value.utf8.first, value.utf8.last)
-        if ends.0.map(SecretScanner.isBlank) == true || ends.1.map(SecretScanner.isBlank) == true {
+        if ends.0.map(SecretText.isBlank) == true || ends.1.map(SecretText.isBlank) == true {
             return fits(value.trimmingCharacters(in: .whitespaces))
         }
         let start = Redactor.credentialStart(in: value)
@@ -49,6 +49,6 @@ enum CredentialForm {
     private static func isJSONWebToken(_ value: String) -> Bool {
         guard value.utf8.starts(with: "eyJ".utf8), token68.containsAll(of: value) else { return false }
         let parts = value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count > 1 && !parts[1].isEmpty && value.utf8.count >= SecretScanner.minimumTokenCount
+        return parts.count > 1 && !parts[1].isEmpty && value.utf8.count >= SecretText.minimumTokenCount
     }
 }

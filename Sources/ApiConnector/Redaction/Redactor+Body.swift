@@ -33,12 +33,12 @@ extension Redactor {
     }
 
     /// The redacted bytes; nil if there was nothing to replace.
-    func redact(_ bytes: [UInt8], in place: SecretScanner.Place) -> [UInt8]? {
+    func redact(_ bytes: [UInt8], in place: SecretText.Place) -> [UInt8]? {
         let masked = values?.masked(bytes) ?? bytes
         var redacted: [UInt8]?
-        if SecretScanner.mayHoldSecrets(masked) {
+        if SecretText.mayHoldSecrets(masked) {
             var scanner = SecretScanner(masked, in: place, redactor: self)
-            redacted = scanner.run()
+            redacted = scanner.redacted()
         }
         return redacted ?? (masked == bytes ? nil : masked)
     }
@@ -73,9 +73,9 @@ extension Redactor {
             return Data(Self.replacement.utf8)
         }
         let read = values?.masked(body, upTo: readByteCount) ?? Array(body.prefix(readByteCount))
-        guard SecretScanner.mayHoldSecrets(read) else { return Data(prefix) }
+        guard SecretText.mayHoldSecrets(read) else { return Data(prefix) }
         var scanner = SecretScanner(read, in: place(of: read, mediaType), redactor: self)
-        return Data(scanner.run(upTo: prefix.count) ?? prefix)
+        return Data(scanner.redacted(upTo: prefix.count) ?? prefix)
     }
 
     /// The number of bytes that are read after the returned bytes.
@@ -84,9 +84,9 @@ extension Redactor {
     /// A body without these bytes is one word, which may be a token.
     private static let bytesOfContainers = ByteSet(" {[<=&")
 
-    func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {
+    func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretText.Place {
         if let mediaType, mediaType.type == "application", mediaType.subtype == MediaType.form.subtype { return .form }
-        let name = bytes.prefix { SecretScanner.isName($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        let name = bytes.prefix { SecretText.isName($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
         let isForm = !name.isEmpty && bytes.dropFirst(name.count).first == UInt8(ascii: "=")
         return isForm && !bytes.contains(UInt8(ascii: "\n")) ? .form : .text
     }

@@ -58,9 +58,9 @@ extension Redactor {
     ///
     /// Servers accept more than one.
     static func credentialStart(in value: String) -> Int {
-        let scheme = value.utf8.prefix { !SecretScanner.isBlank($0) }
+        let scheme = value.utf8.prefix { !SecretText.isBlank($0) }
         guard scheme.endIndex < value.endIndex, schemes.contains(Substring(scheme).lowercased()) else { return 0 }
-        let blanks = value.utf8[scheme.endIndex...].prefix(while: SecretScanner.isBlank)
+        let blanks = value.utf8[scheme.endIndex...].prefix(while: SecretText.isBlank)
         return scheme.count + blanks.count
     }
 

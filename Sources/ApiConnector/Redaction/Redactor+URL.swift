@@ -44,7 +44,7 @@ extension URL {
 /// A part of a URL with its kind of text; the kind decides which characters end a value.
 struct URLPart {
     let bytes: ArraySlice<UInt8>
-    let place: SecretScanner.Place
+    let place: SecretText.Place
 
     /// The part before the query, the query, and the fragment.
     static func parts(of bytes: [UInt8]) -> [URLPart] {

@@ -108,11 +108,10 @@ extension Redactor {
         return SecretPlace.united(places + values.places(in: bytes))
     }
 
-    private func secretPlaces(in bytes: [UInt8], _ place: SecretScanner.Place) -> [SecretPlace] {
-        guard SecretScanner.mayHoldSecrets(bytes) else { return [] }
+    private func secretPlaces(in bytes: [UInt8], _ place: SecretText.Place) -> [SecretPlace] {
+        guard SecretText.mayHoldSecrets(bytes) else { return [] }
         var scanner = SecretScanner(bytes, in: place, redactor: self)
-        _ = scanner.run()
-        return scanner.places
+        return scanner.places()
     }
 
     /// The values of cookies.
@@ -165,8 +164,8 @@ extension Redactor.SecretPlace {
 extension ArraySlice<UInt8> {
     /// The slice without blanks at both ends.
     fileprivate var trimmed: Self {
-        let start = firstIndex { !SecretScanner.isBlank($0) } ?? endIndex
-        let end = lastIndex { !SecretScanner.isBlank($0) }.map { $0 + 1 } ?? start
+        let start = firstIndex { !SecretText.isBlank($0) } ?? endIndex
+        let end = lastIndex { !SecretText.isBlank($0) }.map { $0 + 1 } ?? start
         return self[start..<Swift.max(start, end)]
     }
 }
