@@ -52,6 +52,8 @@ struct AdaptiveCount {
         limit = Double(concurrency.initialCount)
     }
 
+    var isAdaptive: Bool { concurrency.isAdaptive }
+
     /// How many requests may be in flight.
     var count: Int {
         let largest = concurrency.range.upperBound

@@ -9,7 +9,7 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let limit: RequestLimit
     private let routeClass: @Sendable (ApiRequest) -> String?
-    private let lanes: LimitLanes
+    private let queues: LimitQueues
 
     init(
         _ wrapped: Wrapped,
@@ -20,17 +20,17 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
         self.wrapped = wrapped
         self.limit = limit
         self.routeClass = routeClass
-        lanes = LimitLanes(limit, shared)
+        queues = LimitQueues(limit, shared)
     }
 
     /// The number of waiting requests.
-    var waiterCount: Int { lanes.waiterCount }
+    var waiterCount: Int { queues.waiterCount }
 
     /// The number of requests in flight.
-    var inFlightCount: Int { lanes.inFlightCount }
+    var inFlightCount: Int { queues.inFlightCount }
 
-    /// The number of lanes: one per host and route class.
-    var laneCount: Int { lanes.count }
+    /// The number of queues: one per host and route class.
+    var queueCount: Int { queues.count }
 
     /// Sends the request when it is its turn.
     ///
@@ -41,8 +41,8 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
         }
-        let key = LimitLanes.Key(origin: origin, routeClass: name, scale: request.timeSource.scale)
-        let slot = try await lanes.enter(key, request)
+        let key = LimitQueues.Key(origin: origin, routeClass: name, scale: request.timeSource.scale)
+        let slot = try await queues.enter(key, request)
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
             let limits = ServerLimits(response, date: request.timeSource.date)

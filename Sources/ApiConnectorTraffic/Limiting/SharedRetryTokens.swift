@@ -11,7 +11,7 @@ public import ApiConnector
 /// - The tokens that calls earn stay with the instance that sent the calls, up to its share of the burst.
 final class SharedRetryTokens: RetryTokenSource {
     private struct Bucket {
-        var tank: TokenTank
+        var tokens: SharedTokenBucket
         var earnedCount = 0.0
         /// The task that asks for tokens, which ends with the reply of the shared state.
         var asking: Task<Void, Never>?
@@ -73,7 +73,7 @@ final class SharedRetryTokens: RetryTokenSource {
             }
             answer = take(host, request.timeSource)
         }
-        if buckets.withLock({ $0[host]?.tank.isAlone == true }) {
+        if buckets.withLock({ $0[host]?.tokens.isAlone == true }) {
             request.reportUnavailableState(of: "retries", shared.name)
         }
         if case .taken = answer { return true }
@@ -84,21 +84,21 @@ final class SharedRetryTokens: RetryTokenSource {
         let now = timeSource.now
         return buckets.withLock { buckets in
             if buckets[host] == nil, buckets.count >= Self.maximumCount {
-                buckets = buckets.filter { !$0.value.tank.isEmpty }
+                buckets = buckets.filter { !$0.value.tokens.isEmpty }
                 if buckets.count >= Self.maximumCount { buckets = [:] }
             }
             var bucket =
-                buckets[host] ?? Bucket(tank: TokenTank(rate, policy, shareBurstCount: shareCount))
+                buckets[host] ?? Bucket(tokens: SharedTokenBucket(rate, policy, shareBurstCount: shareCount))
             defer { buckets[host] = bucket }
             var isTaken = false
             if bucket.earnedCount >= 1 {
                 bucket.earnedCount -= 1
                 isTaken = true
-            } else if let start = bucket.tank.start(behind: 0, now: now), start <= now {
-                bucket.tank.take(now: now)
+            } else if let start = bucket.tokens.start(behind: 0, now: now), start <= now {
+                bucket.tokens.take(now: now)
                 isTaken = true
             }
-            if let count = bucket.tank.ask(for: isTaken ? 0 : 1, now: now) {
+            if let count = bucket.tokens.ask(for: isTaken ? 0 : 1, now: now) {
                 bucket.asking = Task { [self] in await ask(for: count, host, timeSource) }
             }
             if isTaken { return .taken }
@@ -116,7 +116,7 @@ final class SharedRetryTokens: RetryTokenSource {
         )
         let now = timeSource.now
         buckets.withLock { buckets in
-            if let tokens { buckets[host]?.tank.grant(tokens, now: now) } else { buckets[host]?.tank.fail(now: now) }
+            buckets[host]?.tokens.grant(tokens, now: now)
             buckets[host]?.asking = nil
         }
     }

@@ -17,7 +17,7 @@ struct CapacityRun {
     }
 
     private struct Client {
-        var lane: LimitLane
+        var queue: LimitQueue
         var inFlightCount = 0
     }
 
@@ -43,9 +43,9 @@ struct CapacityRun {
         self.capacity = capacity
         waiter = LimitWaiter(.made(on: TimerQueue.on(ManualClock())))
         random = SplitMix64(seed: seed)
-        clients = limits.map { Client(lane: LimitLane(RequestLimit(concurrent: $0))) }
+        clients = limits.map { Client(queue: LimitQueue(RequestLimit(concurrent: $0))) }
         for index in clients.indices {
-            for _ in 0..<50 { clients[index].lane.enter(waiter) }
+            for _ in 0..<50 { clients[index].queue.enter(waiter) }
         }
     }
 
@@ -78,8 +78,8 @@ struct CapacityRun {
     }
 
     private mutating func start(_ index: Int) {
-        for (_, number) in clients[index].lane.turn(now: now).started {
-            clients[index].lane.enter(waiter)
+        for (_, number) in clients[index].queue.turn(now: now).started {
+            clients[index].queue.enter(waiter)
             clients[index].inFlightCount += 1
             let isAccepted = server == .queuing || acceptedCount < capacity
             if isAccepted { acceptedCount += 1 }
@@ -89,19 +89,19 @@ struct CapacityRun {
             exchanges.insert(Exchange(client: index, number: number, isAccepted: isAccepted, end: end), at: place)
         }
         // As many wait as could start.
-        for _ in clients[index].lane.waiterCount..<50 { clients[index].lane.enter(waiter) }
+        for _ in clients[index].queue.waiterCount..<50 { clients[index].queue.enter(waiter) }
     }
 
     private mutating func finish(_ exchange: Exchange) {
         now = max(now, exchange.end)
         if exchange.isAccepted { acceptedCount -= 1 }
         clients[exchange.client].inFlightCount -= 1
-        clients[exchange.client].lane.answer(
+        clients[exchange.client].queue.answer(
             exchange.number,
             exchange.isAccepted ? .success : .overload,
             nil,
             now: now
         )
-        clients[exchange.client].lane.finish()
+        clients[exchange.client].queue.finish()
     }
 }

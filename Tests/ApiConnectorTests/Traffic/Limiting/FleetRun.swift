@@ -32,7 +32,7 @@ struct FleetRun {
     private let policy: SharedLimitPolicy
     private let key = SharedStateKey("a", in: "tests")
     private let timers: TimerQueue
-    private var lanes: [LimitLane]
+    private var queues: [LimitQueue]
     /// The events to come, the next one last.
     private var events: [(time: Duration, event: Event)] = []
     /// The number of the last wake of each instance.
@@ -56,25 +56,25 @@ struct FleetRun {
         self.latency = latency
         self.policy = policy
         timers = TimerQueue.on(clock)
-        lanes = (0..<instanceCount).map { _ in LimitLane(limit, policy) }
+        queues = (0..<instanceCount).map { _ in LimitQueue(limit, policy) }
         lastWakes = Array(repeating: 0, count: instanceCount)
     }
 
     /// How many requests are in flight.
-    var inFlightCount: Int { lanes.reduce(0) { $0 + $1.inFlightCount } }
+    var inFlightCount: Int { queues.reduce(0) { $0 + $1.inFlightCount } }
 
     /// How many requests of an instance are in flight.
-    func inFlightCount(of instance: Int) -> Int { lanes[instance].inFlightCount }
+    func inFlightCount(of instance: Int) -> Int { queues[instance].inFlightCount }
 
     /// Kills an instance: it starts no more requests, and its requests in flight end.
     mutating func kill(_ instance: Int) {
         killed.insert(instance)
-        lanes[instance] = LimitLane(limit, policy)
+        queues[instance] = LimitQueue(limit, policy)
     }
 
     /// Answers an instance with `Retry-After`.
     mutating func pause(_ instance: Int, for duration: Duration) {
-        lanes[instance].answer(
+        queues[instance].answer(
             0,
             .overload,
             ServerLimits(["Retry-After": "\(duration.components.seconds)"], status: 429, date: clock.date),
@@ -84,7 +84,7 @@ struct FleetRun {
     }
 
     /// How many requests wait.
-    var waiterCount: Int { lanes.reduce(0) { $0 + $1.waiterCount } }
+    var waiterCount: Int { queues.reduce(0) { $0 + $1.waiterCount } }
 
     /// Holds the bucket.
     func hold(_ duration: Duration) {
@@ -123,26 +123,26 @@ struct FleetRun {
         switch event {
         case .arrival(let number, let count):
             instance = number
-            for _ in 0..<count { lanes[number].enter(LimitWaiter(.made(on: timers))) }
+            for _ in 0..<count { queues[number].enter(LimitWaiter(.made(on: timers))) }
         case .wake(let number, _): instance = number
         case .grant(let number, let tokens):
             instance = number
-            lanes[number].grant(tokens, now: now)
+            queues[number].grant(tokens, now: now)
         case .places(let number, let places):
             instance = number
-            lanes[number].grant(places, now: now)
+            queues[number].grant(places, now: now)
         case .hold(let number, let isShared):
             instance = number
-            lanes[number].endHold(isShared: isShared, now: now)
+            queues[number].endHold(isShared: isShared, now: now)
         case .end(let number):
             instance = number
-            if !killed.contains(number) { lanes[number].finish() }
+            if !killed.contains(number) { queues[number].finish() }
         }
         if killed.contains(instance) { return }
-        let turn = lanes[instance].turn(now: now)
+        let turn = queues[instance].turn(now: now)
         for _ in turn.started {
             starts.append((now, instance))
-            if latency > .zero { add(.end(instance), at: now + latency) } else { lanes[instance].finish() }
+            if latency > .zero { add(.end(instance), at: now + latency) } else { queues[instance].finish() }
         }
         mostInFlight = max(mostInFlight, inFlightCount)
         let isAway = outage?.contains(now) == true

@@ -8,12 +8,12 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A lane against a model that keeps everything in lists, over random requests, answers, cancels and steps of the
+/// A queue against a model that keeps everything in lists, over random requests, answers, cancels and steps of the
 /// clock.
 @Suite(.timeLimit(.minutes(10))) struct LimitModelTests {}
 
 extension LimitModelTests {
-    @Test func aLaneStartsTheSameRequestsAsTheModel() async {
+    @Test func aQueueStartsTheSameRequestsAsTheModel() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in
             let limit = RequestLimit(
                 concurrent: Bool.random(using: &random) ? .fixed(Int.random(in: 1...3, using: &random)) : nil,
@@ -25,18 +25,18 @@ extension LimitModelTests {
                     ) : nil,
                 maximumServerHold: .seconds(5)
             )
-            var pair = LanePair(limit)
+            var pair = QueuePair(limit)
             for _ in 0..<Int.random(in: 5...60, using: &random) { try pair.step(&random) }
             try pair.end()
         }
     }
 }
 
-/// The lane and its model, and the requests in them.
-private struct LanePair {
+/// The queue and its model, and the requests in them.
+private struct QueuePair {
     private let limit: RequestLimit
     private let timers = TimerQueue.on(ManualClock())
-    private var lane: LimitLane
+    private var queue: LimitQueue
     private var now: Duration = .zero
     private var wakeTime: Duration?
     private var waiting: [(number: Int, waiter: LimitWaiter)] = []
@@ -52,7 +52,7 @@ private struct LanePair {
 
     init(_ limit: RequestLimit) {
         self.limit = limit
-        lane = LimitLane(limit)
+        queue = LimitQueue(limit)
     }
 
     mutating func step(_ random: inout SplitMix64) throws {
@@ -60,13 +60,13 @@ private struct LanePair {
         case 0..<4:
             let priority = CallPriority.allCases.randomElement(using: &random) ?? .normal
             let waiter = LimitWaiter(.made(priority: priority, on: timers))
-            lane.enter(waiter)
+            queue.enter(waiter)
             let place = waiting.firstIndex { $0.waiter.priority < priority } ?? waiting.count
             waiting.insert((nextNumber, waiter), at: place)
             nextNumber += 1
         case 4:
             guard let left = waiting.randomElement(using: &random) else { return }
-            let hasLeft = lane.leave(left.waiter)
+            let hasLeft = queue.leave(left.waiter)
             try #require(hasLeft)
             waiting.removeAll { $0.number == left.number }
         case 5, 6:
@@ -76,7 +76,7 @@ private struct LanePair {
                 answer(index, &random)
             } else {
                 inFlight.remove(at: index)
-                lane.finish()
+                queue.finish()
             }
         default:
             try advance(to: now + .milliseconds(Int.random(in: 0...900, using: &random)))
@@ -84,25 +84,25 @@ private struct LanePair {
         try turn()
     }
 
-    /// After all requests have ended, the lane is like a new one.
+    /// After all requests have ended, the queue is like a new one.
     mutating func end() throws {
         for one in inFlight {
-            if !one.isAnswered { lane.answer(one.number, .unknown, nil, now: now) }
-            lane.finish()
+            if !one.isAnswered { queue.answer(one.number, .unknown, nil, now: now) }
+            queue.finish()
         }
         inFlight = []
         try turn()
         while !waiting.isEmpty || !inFlight.isEmpty {
             for one in inFlight {
-                lane.answer(one.number, .unknown, nil, now: now)
-                lane.finish()
+                queue.answer(one.number, .unknown, nil, now: now)
+                queue.finish()
             }
             inFlight = []
             try turn()
             if let wakeTime, inFlight.isEmpty { try advance(to: wakeTime) }
         }
-        try #require(lane.isEmpty)
-        try #require(lane.isForgettable(now: now + .seconds(100)))
+        try #require(queue.isEmpty)
+        try #require(queue.isForgettable(now: now + .seconds(100)))
     }
 
     private mutating func answer(_ index: Int, _ random: inout SplitMix64) {
@@ -112,25 +112,25 @@ private struct LanePair {
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
             let limits = ServerLimits(["Retry-After": "\(seconds)"], status: 429, date: Date(timeIntervalSince1970: 0))
-            lane.answer(number, .success, limits, now: now)
+            queue.answer(number, .success, limits, now: now)
             pauseEnd = max(pauseEnd, now + .seconds(min(seconds, 5)))
         case 1:
             let field = "\"default\";r=\(left);t=\(seconds)"
             let limits = ServerLimits(["RateLimit": field], status: 200, date: Date(timeIntervalSince1970: 0))
-            lane.answer(number, .success, limits, now: now)
+            queue.answer(number, .success, limits, now: now)
             let end = now + .seconds(min(seconds, 5))
             let laterCount = inFlight[index...].count { !$0.isAnswered }
             promises.removeAll { $0.end <= now || end > $0.end + .seconds(1) }
             promises.append((max(left - laterCount, 0), promises.first?.end ?? end))
         default:
-            lane.answer(number, .success, nil, now: now)
+            queue.answer(number, .success, nil, now: now)
         }
     }
 
-    /// Time goes on; the lane has said when it wants to be asked.
+    /// Time goes on; the queue has said when it wants to be asked.
     private mutating func advance(to time: Duration) throws {
         while let due = wakeTime, due <= time {
-            try #require(due > now, "the lane wants to be asked without end")
+            try #require(due > now, "the queue wants to be asked without end")
             now = due
             try turn()
         }
@@ -138,7 +138,7 @@ private struct LanePair {
     }
 
     private mutating func turn() throws {
-        let turn = lane.turn(now: now)
+        let turn = queue.turn(now: now)
         wakeTime = turn.wakeTime
         try #require(turn.hopeless.isEmpty)
         var expected: [LimitWaiter] = []

@@ -54,8 +54,8 @@ extension LimitedTests {
         #expect(server.mostOpen == ["one.example.com": 1, "two.example.com": 1])
     }
 
-    private func key(of request: ApiRequest) throws -> LimitLanes.Key {
-        LimitLanes.Key(
+    private func key(of request: ApiRequest) throws -> LimitQueues.Key {
+        LimitQueues.Key(
             origin: try #require(HTTPOrigin(request.url)),
             routeClass: "",
             scale: ObjectIdentifier(timers)
@@ -78,29 +78,29 @@ extension LimitedTests {
     }
 
     @Test func aSlotIsReleasedOnce() async throws {
-        let lanes = LimitLanes(RequestLimit(concurrent: 2))
+        let queues = LimitQueues(RequestLimit(concurrent: 2))
         let request = ApiRequest.made(on: timers)
-        let first = try await lanes.enter(key(of: request), request)
-        let second = try await lanes.enter(key(of: request), request)
+        let first = try await queues.enter(key(of: request), request)
+        let second = try await queues.enter(key(of: request), request)
         first.release()
         first.release()
-        #expect(lanes.inFlightCount == 1)
+        #expect(queues.inFlightCount == 1)
         second.release()
     }
 
-    /// An adaptive limit would otherwise keep the lane of each host.
-    @Test func emptyLanesAreForgottenIfThereAre256() async throws {
-        let lanes = LimitLanes(RequestLimit(concurrent: .adaptive()))
+    /// An adaptive limit would otherwise keep the queue of each host.
+    @Test func emptyQueuesAreForgottenIfThereAre256() async throws {
+        let queues = LimitQueues(RequestLimit(concurrent: .adaptive()))
         func send(_ number: Int) async throws {
             let request = ApiRequest.made("\(number).example.com", on: timers)
-            try await lanes.enter(key(of: request), request).release()
+            try await queues.enter(key(of: request), request).release()
         }
         for number in 1...256 { try await send(number) }
-        #expect(lanes.count == 256)
+        #expect(queues.count == 256)
         try await send(1)
-        #expect(lanes.count == 256)
+        #expect(queues.count == 256)
         try await send(257)
-        #expect(lanes.count == 1)
+        #expect(queues.count == 1)
     }
 
     @Test func aRouteClassHasItsOwnLimit() async throws {
@@ -111,7 +111,7 @@ extension LimitedTests {
         #expect(server.requests.map { $0.url.path() }.sorted() == ["/item", "/item", "/search"])
         server.calmDown()
         for task in tasks { _ = try await task.value.get() }
-        #expect(provider.laneCount == 0)
+        #expect(provider.queueCount == 0)
     }
 
     @Test(arguments: [
@@ -131,7 +131,7 @@ extension LimitedTests {
         server.calmDown()
         for task in tasks { _ = try await task.value.get() }
         // The provider keeps the learned limit.
-        #expect(provider.laneCount == 1)
+        #expect(provider.queueCount == 1)
     }
 
     @Test func aCallsPriorityComesFromItsOptions() async throws {
@@ -170,7 +170,7 @@ extension LimitedTests {
         server.answer(0)
         _ = try await first.value.get()
         #expect(server.requests.count == 1)
-        #expect(provider.laneCount == 0)
+        #expect(provider.queueCount == 0)
     }
 
     @Test func aCanceledRequestReleasesItsSlot() async throws {
@@ -383,7 +383,7 @@ extension LimitedTests {
         _ = try await provider.response(for: .made(on: timers))
         let other = TimerQueue.on(ManualClock())
         #expect(await provider.result(for: .made(deadline: .seconds(5), on: other)).failure == nil)
-        #expect(provider.laneCount == 2)
+        #expect(provider.queueCount == 2)
     }
 
     @Test func unusedHostsAreForgotten() async throws {
@@ -392,7 +392,7 @@ extension LimitedTests {
         for number in 0..<300 {
             _ = try await provider.response(for: .made("h\(number).example.com", on: timers))
         }
-        #expect(provider.laneCount <= LimitLanes.maximumCount)
+        #expect(provider.queueCount <= LimitQueues.maximumCount)
     }
 }
 

@@ -117,12 +117,12 @@ struct ServerLimitsTests {
                 "RateLimit": texts[0], "RateLimit-Policy": texts[1], "Retry-After": texts[2],
                 "X-RateLimit-Remaining": texts[3], "X-RateLimit-Reset": texts[4], "RateLimit-Remaining": texts[5],
             ]
-            var lane = LimitLane(RequestLimit())
+            var queue = LimitQueue(RequestLimit())
             let limits = ServerLimits(headers, status: 429, date: Date(timeIntervalSince1970: 1e9))
-            _ = lane.turn(now: .zero)
-            lane.answer(1, .overload, limits, now: .seconds(1))
-            // After a minute, the lane forgets all limits of the server.
-            try #require(lane.isForgettable(now: .seconds(61)))
+            _ = queue.turn(now: .zero)
+            queue.answer(1, .overload, limits, now: .seconds(1))
+            // After a minute, the queue forgets all limits of the server.
+            try #require(queue.isForgettable(now: .seconds(61)))
         }
     }
 }

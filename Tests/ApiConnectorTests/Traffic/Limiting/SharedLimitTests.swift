@@ -146,22 +146,22 @@ extension SharedLimitTests {
     }
 
     @Test func aTokenThatWasTakenInAdvanceIsUsedOnce() {
-        var tank = TokenTank(RequestRate(1, per: .seconds(1)), SharedLimitPolicy())
-        _ = tank.ask(for: 2, now: .zero)
-        tank.grant(SharedTokens(readyCount: 0, aheadCount: 2, wait: .seconds(1)), now: .zero)
+        var bucket = SharedTokenBucket(RequestRate(1, per: .seconds(1)), SharedLimitPolicy())
+        _ = bucket.ask(for: 2, now: .zero)
+        bucket.grant(SharedTokens(readyCount: 0, aheadCount: 2, wait: .seconds(1)), now: .zero)
         let now = Duration.seconds(100)
-        _ = tank.ask(for: 0, now: now)
-        #expect(tank.start(behind: 1, now: now) == now)
-        #expect(tank.start(behind: 2, now: now) == nil)
+        _ = bucket.ask(for: 0, now: now)
+        #expect(bucket.start(behind: 1, now: now) == now)
+        #expect(bucket.start(behind: 2, now: now) == nil)
     }
 
     @Test(arguments: [("1", nil), ("0", .seconds(30))] as [(String, Duration?)])
     func onlyAUsedUpQuotaIsAPauseForTheOtherInstances(_ remaining: String, _ hold: Duration?) {
-        var lane = LimitLane(RequestLimit(rate: rate), SharedLimitPolicy())
+        var queue = LimitQueue(RequestLimit(rate: rate), SharedLimitPolicy())
         let fields: HTTPHeaders = ["RateLimit-Remaining": remaining, "RateLimit-Reset": "30"]
         let limits = ServerLimits(fields, status: 200, date: Date(timeIntervalSince1970: 0))
-        lane.answer(1, .success, limits, now: .zero)
-        #expect(lane.turn(now: .zero).hold == hold)
+        queue.answer(1, .success, limits, now: .zero)
+        #expect(queue.turn(now: .zero).hold == hold)
     }
 
     @Test func aHoldDelaysAllInstances() {

@@ -4,11 +4,89 @@
 
 import ApiConnector
 
+/// When the next requests may start, by the rate of a limit.
+enum RequestPace {
+    case unlimited
+    /// A rate of this instance.
+    case own(RateSchedule)
+    /// A rate that several instances share.
+    case shared(SharedTokenBucket)
+
+    init(_ rate: RequestRate?, _ policy: SharedLimitPolicy?) {
+        switch (rate, policy) {
+        case (nil, _): self = .unlimited
+        case (let rate?, nil): self = .own(RateSchedule(rate))
+        case (let rate?, let policy?): self = .shared(SharedTokenBucket(rate, policy))
+        }
+    }
+
+    var isShared: Bool {
+        if case .shared = self { true } else { false }
+    }
+
+    /// Whether the shared state is unavailable.
+    var isAlone: Bool {
+        if case .shared(let bucket) = self { bucket.isAlone } else { false }
+    }
+
+    /// Whether a new pace would behave the same.
+    func isForgettable(now: Duration) -> Bool {
+        switch self {
+        case .unlimited: true
+        case .own(let schedule): schedule.isFull(now: now)
+        case .shared(let bucket): bucket.isEmpty
+        }
+    }
+
+    /// The earliest time at which a request with `count` others ahead of it can start; nil if that is unknown.
+    func start(behind count: Int, now: Duration) -> Duration? {
+        switch self {
+        case .unlimited: now
+        case .own(let schedule): schedule.start(behind: count, now: now)
+        case .shared(let bucket): bucket.start(behind: count, now: now)
+        }
+    }
+
+    /// When to check the first request again; nil while a reply of the shared state is awaited.
+    func wakeTime(now: Duration) -> Duration? {
+        if case .shared(let bucket) = self { bucket.wakeTime(now: now) } else { now }
+    }
+
+    /// Records that a request starts.
+    mutating func take(now: Duration) {
+        if case .own(var schedule) = self {
+            schedule.take(now: now)
+            self = .own(schedule)
+        } else {
+            changeBucket { $0.take(now: now) }
+        }
+    }
+
+    /// The number of tokens to take from the shared state now; nil for none.
+    mutating func ask(for waiterCount: Int, startedCount: Int, now: Duration) -> Int? {
+        changeBucket { $0.ask(for: waiterCount, startedCount: startedCount, now: now) } ?? nil
+    }
+
+    /// Adds the tokens that the shared state has granted; nil if it is unavailable.
+    mutating func grant(_ tokens: SharedTokens?, now: Duration) {
+        changeBucket { $0.grant(tokens, now: now) }
+    }
+
+    @discardableResult
+    private mutating func changeBucket<Result>(_ change: (inout SharedTokenBucket) -> Result) -> Result? {
+        guard case .shared(var bucket) = self else { return nil }
+        // So that the bucket has one owner, and its array is not copied.
+        self = .unlimited
+        defer { self = .shared(bucket) }
+        return change(&bucket)
+    }
+}
+
 /// The unused tokens that this instance has taken from a shared bucket: a state machine that gets the time as an
 /// argument.
 ///
 /// While the shared state is unavailable, requests use this instance's share of the rate.
-struct TokenTank {
+struct SharedTokenBucket {
     /// Tokens that were taken in advance.
     ///
     /// The first can be used at ``time``, and each further one an interval later.
@@ -49,7 +127,7 @@ struct TokenTank {
     /// Whether the shared state is unavailable.
     var isAlone: Bool { share != nil }
 
-    /// Whether a new tank would behave the same.
+    /// Whether a new bucket would behave the same.
     var isEmpty: Bool { readyCount == 0 && ahead.isEmpty && !isAsking && share == nil }
 
     /// The earliest time at which a request with `count` others ahead of it can start; nil if that is unknown.
@@ -104,8 +182,15 @@ struct TokenTank {
         return batch.count
     }
 
-    mutating func grant(_ tokens: SharedTokens, now: Duration) {
+    /// Adds the tokens that the shared state has granted; nil if it is unavailable.
+    mutating func grant(_ tokens: SharedTokens?, now: Duration) {
         isAsking = false
+        guard let tokens else {
+            if share == nil { share = RateSchedule(shareRate) }
+            backoff.fail(now: now)
+            nextAskTime = backoff.end
+            return
+        }
         share = nil
         backoff.succeed()
         replyTime = now
@@ -117,13 +202,6 @@ struct TokenTank {
             // The tokens may be available before the end of the wait, so ask again halfway.
             nextAskTime = tokens.wait > .zero ? now + max(tokens.wait / 2, interval) : now
         }
-    }
-
-    mutating func fail(now: Duration) {
-        isAsking = false
-        if share == nil { share = RateSchedule(shareRate) }
-        backoff.fail(now: now)
-        nextAskTime = backoff.end
     }
 
     /// Makes tokens usable when their time has come.

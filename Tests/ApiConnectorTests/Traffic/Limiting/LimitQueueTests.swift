@@ -7,15 +7,15 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// When each request starts: a table of cases, each with the steps of one lane.
-struct LimitLaneTests {
+/// When each request starts: a table of cases, each with the steps of one queue.
+struct LimitQueueTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let limit: RequestLimit
-        let steps: [LaneRun.Step]
+        let steps: [LimitQueueRun.Step]
         let record: [String]
 
-        init(_ name: String, _ limit: RequestLimit, _ steps: [LaneRun.Step], _ record: [String]) {
+        init(_ name: String, _ limit: RequestLimit, _ steps: [LimitQueueRun.Step], _ record: [String]) {
             testDescription = name
             self.limit = limit
             self.steps = steps
@@ -277,7 +277,7 @@ struct LimitLaneTests {
     ]
 
     @Test(arguments: concurrency + rate + deadlines + server) func startsRequestsAsTheTableSays(_ row: Case) {
-        var run = LaneRun(row.limit)
+        var run = LimitQueueRun(row.limit)
         for step in row.steps { run.take(step) }
         #expect(run.record == row.record)
     }

@@ -4,6 +4,84 @@
 
 import ApiConnector
 
+/// How many requests may be in flight, by a limit.
+enum RequestCapacity {
+    case unlimited
+    /// A number of this instance. An adaptive number follows the server's capacity, so it already takes the other
+    /// instances into account.
+    case own(AdaptiveCount)
+    /// This instance's places of a number that several instances share.
+    case shared(LeasedPlaces)
+
+    init(_ concurrency: RequestLimit.Concurrency?, _ policy: SharedLimitPolicy?) {
+        switch (concurrency, policy) {
+        case (nil, _): self = .unlimited
+        case (let concurrency?, let policy?) where !concurrency.isAdaptive:
+            self = .shared(LeasedPlaces(concurrency.range.upperBound, policy))
+        case (let concurrency?, _): self = .own(AdaptiveCount(concurrency))
+        }
+    }
+
+    var isShared: Bool {
+        if case .shared = self { true } else { false }
+    }
+
+    /// Whether the shared state is unavailable.
+    var isAlone: Bool {
+        if case .shared(let places) = self { places.isAlone } else { false }
+    }
+
+    /// Whether a new capacity would behave the same; one that has learned the server's capacity is kept.
+    var isForgettable: Bool {
+        switch self {
+        case .unlimited: true
+        case .own(let count): !count.isAdaptive
+        case .shared(let places): places.isEmpty
+        }
+    }
+
+    func count(now: Duration) -> Int {
+        switch self {
+        case .unlimited: .max
+        case .own(let count): count.count
+        case .shared(let places): places.count(now: now)
+        }
+    }
+
+    /// Records that a request waits because of the limit.
+    mutating func useUp() {
+        guard case .own(var count) = self else { return }
+        count.useUp()
+        self = .own(count)
+    }
+
+    /// Records that the head of a response has arrived, or that the request has failed.
+    mutating func end(_ number: Int, _ outcome: AdaptiveCount.Outcome, latency: Duration, lastNumber: Int) {
+        guard case .own(var count) = self else { return }
+        count.end(number, outcome, latency: latency, lastNumber: lastNumber)
+        self = .own(count)
+    }
+
+    /// The request for places to send to the shared state now; nil for none.
+    mutating func ask(for neededCount: Int, using usedCount: Int, now: Duration) -> LeasedPlaces.Request? {
+        guard case .shared(var places) = self else { return nil }
+        defer { self = .shared(places) }
+        return places.ask(for: neededCount, using: usedCount, now: now)
+    }
+
+    /// Replaces this instance's places with those that the shared state has granted; nil if it is unavailable.
+    mutating func grant(_ new: SharedPlaces?, now: Duration) {
+        guard case .shared(var places) = self else { return }
+        places.grant(new, now: now)
+        self = .shared(places)
+    }
+
+    /// When to ask the shared state again; nil if only another request or a reply can change anything.
+    func wakeTime(for neededCount: Int, now: Duration) -> Duration? {
+        if case .shared(let places) = self { places.wakeTime(for: neededCount, now: now) } else { nil }
+    }
+}
+
 /// The places of a shared concurrency limit that this instance has: a state machine that gets the time as an argument.
 ///
 /// - The instance asks for the largest number of places that it needed since it last asked, and renews them at an
@@ -85,7 +163,7 @@ struct LeasedPlaces {
             return
         }
         backoff.succeed()
-        count = places.count
+        count = min(places.count, totalCount)
         end = start + interval * 5
         // While instances compete, each asks often, so that it soon gets the places that others give back.
         let pause = places.isContended ? interval / 20 : .zero

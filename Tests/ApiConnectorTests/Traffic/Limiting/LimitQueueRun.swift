@@ -7,8 +7,8 @@ import ApiConnectorTesting
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// Runs the steps of a lane, and records when each request started.
-struct LaneRun {
+/// Runs the steps of a queue, and records when each request started.
+struct LimitQueueRun {
     enum Step: Sendable {
         case enter(String, CallPriority = .normal, deadline: Duration? = nil)
         case leave(String)
@@ -19,7 +19,7 @@ struct LaneRun {
         case at(Double)
     }
 
-    private var lane: LimitLane
+    private var queue: LimitQueue
     private var now: Duration = .zero
     private var waiters: [(name: String, waiter: LimitWaiter)] = []
     private var numbers: [String: Int] = [:]
@@ -29,27 +29,27 @@ struct LaneRun {
     private(set) var record: [String] = []
 
     init(_ limit: RequestLimit) {
-        lane = LimitLane(limit)
+        queue = LimitQueue(limit)
     }
 
-    /// Whether the lane is as good as a new one.
-    var isForgettable: Bool { lane.isForgettable(now: now) }
+    /// Whether the queue is as good as a new one.
+    var isForgettable: Bool { queue.isForgettable(now: now) }
 
     mutating func take(_ step: Step) {
         switch step {
         case .enter(let name, let priority, let deadline):
             let waiter = LimitWaiter(.made(priority: priority, deadline: deadline, on: timers))
             waiters.append((name, waiter))
-            lane.enter(waiter)
+            queue.enter(waiter)
         case .leave(let name):
-            if let waiter = waiters.first(where: { $0.name == name })?.waiter, !lane.leave(waiter) {
+            if let waiter = waiters.first(where: { $0.name == name })?.waiter, !queue.leave(waiter) {
                 record.append("\(name) had started")
             }
         case .answer(let name, let status, let headers):
             let limits = ServerLimits(headers, status: status, date: Date(timeIntervalSince1970: 0))
-            lane.answer(numbers[name] ?? 0, limits.isThrottling ? .overload : .success, limits, now: now)
+            queue.answer(numbers[name] ?? 0, limits.isThrottling ? .overload : .success, limits, now: now)
         case .finish:
-            lane.finish()
+            queue.finish()
         case .at(let seconds):
             let time = Duration.milliseconds(Int64(seconds * 1000))
             while let due = wakeTime, due <= time {
@@ -62,7 +62,7 @@ struct LaneRun {
     }
 
     private mutating func turn() {
-        let turn = lane.turn(now: now)
+        let turn = queue.turn(now: now)
         wakeTime = turn.wakeTime
         for (waiter, number) in turn.started {
             numbers[name(waiter)] = number

@@ -4,20 +4,20 @@
 
 import ApiConnector
 
-/// The lanes of all hosts and route classes in use.
-final class LimitLanes: Sendable {
+/// The queues of all hosts and route classes in use.
+final class LimitQueues: Sendable {
     struct Key: Hashable {
         let origin: HTTPOrigin
         let routeClass: String
-        /// The scale of the times in a lane, because times of different scales cannot be compared.
+        /// The scale of the times in a queue, because times of different scales cannot be compared.
         let scale: ObjectIdentifier
     }
 
-    private struct Lane {
-        var lane: LimitLane
+    private struct Entry {
+        var queue: LimitQueue
         /// The time source of the wake-up.
         ///
-        /// The lane keeps the time source alive. So the wake-up does not depend on the request that scheduled it, and
+        /// The entry keeps the time source alive. So the wake-up does not depend on the request that scheduled it, and
         /// the identifier of the time source's scale is not used again for another scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
@@ -26,28 +26,28 @@ final class LimitLanes: Sendable {
         var cancelWake: (@Sendable () -> Void)?
     }
 
-    /// Above this number, empty lanes are forgotten.
+    /// Above this number, empty queues are forgotten.
     static let maximumCount = 256
 
     private let limit: RequestLimit
     private let shared: SharedLimit?
     /// The name of this instance as an owner of places.
     private let owner = UUID().uuidString
-    private let lanes = Protected<[Key: Lane]>([:])
+    private let queues = Protected<[Key: Entry]>([:])
 
     init(_ limit: RequestLimit, _ shared: SharedLimit? = nil) {
         self.limit = limit
         self.shared = shared
     }
 
-    /// The number of lanes.
-    var count: Int { lanes.withLock { $0.count } }
+    /// The number of queues.
+    var count: Int { queues.withLock { $0.count } }
 
     /// The number of waiting requests.
-    var waiterCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.waiterCount } } }
+    var waiterCount: Int { queues.withLock { $0.values.reduce(0) { $0 + $1.queue.waiterCount } } }
 
     /// The number of requests in flight.
-    var inFlightCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.inFlightCount } } }
+    var inFlightCount: Int { queues.withLock { $0.values.reduce(0) { $0 + $1.queue.inFlightCount } } }
 
     /// Waits for a request's turn.
     ///
@@ -57,15 +57,15 @@ final class LimitLanes: Sendable {
         if Task.isCancelled { throw .cancelled(request) }
         let waiter = LimitWaiter(request)
         let start = request.timeSource.now
-        var obstacle: LimitLane.Obstacle?
+        var obstacle: LimitQueue.Obstacle?
         var number: Int?
         var isAlone = false
-        update(key, request.timeSource) { lane, turn in
-            lane.enter(waiter)
-            turn = lane.turn(now: start)
+        update(key, request.timeSource) { queue, turn in
+            queue.enter(waiter)
+            turn = queue.turn(now: start)
             number = turn.started.first { $0.waiter === waiter }?.number
-            isAlone = lane.isAlone
-            if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
+            isAlone = queue.isAlone
+            if number == nil { obstacle = queue.obstacle(now: start) ?? .rate }
         }
         if isAlone, let shared {
             request.reportUnavailableState(of: "limit", shared.name)
@@ -91,36 +91,39 @@ final class LimitLanes: Sendable {
         }
     }
 
-    /// Changes a lane, and then starts the requests that may start.
-    func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitLane) -> Void) {
+    /// Changes a queue, and then starts the requests that may start.
+    func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitQueue) -> Void) {
         let now = timeSource.now
-        update(key, timeSource) { lane, turn in
-            change(&lane)
-            turn = lane.turn(now: now)
+        update(key, timeSource) { queue, turn in
+            change(&queue)
+            turn = queue.turn(now: now)
         }
     }
 
     private func update(
         _ key: Key,
         _ timeSource: any TimeSource,
-        _ change: (inout LimitLane, inout LimitLane.Turn) -> Void
+        _ change: (inout LimitQueue, inout LimitQueue.Turn) -> Void
     ) {
         let now = timeSource.now
         var stale: (@Sendable () -> Void)?
         var newWakeTime: Duration?
-        let (turn, timeSource) = lanes.withLock { lanes in
-            if lanes[key] == nil, lanes.count >= Self.maximumCount { lanes = lanes.filter { !$0.value.lane.isEmpty } }
-            var lane =
-                lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit, shared?.policy), timeSource: timeSource)
-            var turn = LimitLane.Turn()
-            change(&lane.lane, &turn)
-            if (lane.wakeTime, lane.isWaiting) != (turn.wakeTime, turn.isWaiting) {
-                (lane.wakeTime, lane.isWaiting) = (turn.wakeTime, turn.isWaiting)
-                stale = lane.cancelWake.take()
+        let (turn, timeSource) = queues.withLock { queues in
+            if queues[key] == nil, queues.count >= Self.maximumCount {
+                queues = queues.filter { !$0.value.queue.isEmpty }
+            }
+            var entry =
+                queues.removeValue(forKey: key)
+                ?? Entry(queue: LimitQueue(limit, shared?.policy), timeSource: timeSource)
+            var turn = LimitQueue.Turn()
+            change(&entry.queue, &turn)
+            if (entry.wakeTime, entry.isWaiting) != (turn.wakeTime, turn.isWaiting) {
+                (entry.wakeTime, entry.isWaiting) = (turn.wakeTime, turn.isWaiting)
+                stale = entry.cancelWake.take()
                 newWakeTime = turn.wakeTime
             }
-            if !lane.lane.isForgettable(now: now) { lanes[key] = lane }
-            return (turn, lane.timeSource)
+            if !entry.queue.isForgettable(now: now) { queues[key] = entry }
+            return (turn, entry.timeSource)
         }
         stale?()
         for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
@@ -131,7 +134,7 @@ final class LimitLanes: Sendable {
     }
 
     /// Takes tokens from the shared state, and reports the server's pause to it.
-    private func share(_ turn: LimitLane.Turn, as shared: SharedLimit, _ key: Key, _ timeSource: any TimeSource) {
+    private func share(_ turn: LimitQueue.Turn, as shared: SharedLimit, _ key: Key, _ timeSource: any TimeSource) {
         let (hold, count) = (turn.hold, turn.tokenCount)
         Task { [self] in
             let sharedKey = shared.key(of: key)
@@ -142,18 +145,18 @@ final class LimitLanes: Sendable {
                     for: hold,
                     within: policy.operationLimit
                 )
-                update(key, timeSource) { lane in lane.endHold(isShared: result != nil, now: timeSource.now) }
+                update(key, timeSource) { queue in queue.endHold(isShared: result != nil, now: timeSource.now) }
             }
             guard let count else { return }
             let tokens = try? await shared.state.takeTokens(
                 count,
                 of: sharedKey,
-                // Without a rate, the lane takes no tokens, and only learns of pauses.
+                // Without a rate, the queue takes no tokens, and only learns of pauses.
                 at: limit.rate ?? RequestRate(1, per: .seconds(1)),
                 ahead: policy.horizon,
                 within: policy.operationLimit
             )
-            update(key, timeSource) { lane in lane.grant(tokens, now: timeSource.now) }
+            update(key, timeSource) { queue in queue.grant(tokens, now: timeSource.now) }
         }
     }
 
@@ -175,7 +178,7 @@ final class LimitLanes: Sendable {
                 lasting: LeasedPlaces.leaseDuration(shared.policy),
                 within: shared.policy.operationLimit
             )
-            update(key, timeSource) { lane in lane.grant(places, now: timeSource.now) }
+            update(key, timeSource) { queue in queue.grant(places, now: timeSource.now) }
         }
     }
 
@@ -190,24 +193,75 @@ final class LimitLanes: Sendable {
         } else {
             cancel = timeSource.schedule(at: time) { [weak self] in self?.lookAgain(key, at: time) }
         }
-        let isNeeded = lanes.withLock { lanes in
-            guard let lane = lanes[key], (lane.wakeTime, lane.isWaiting) == (time, isWaiting), lane.cancelWake == nil
+        let isNeeded = queues.withLock { queues in
+            guard let entry = queues[key], entry.cancelWake == nil,
+                (entry.wakeTime, entry.isWaiting) == (time, isWaiting)
             else { return false }
-            lanes[key]?.cancelWake = cancel
+            queues[key]?.cancelWake = cancel
             return true
         }
         if !isNeeded { cancel() }
     }
 
     private func lookAgain(_ key: Key, at time: Duration) {
-        let timeSource = lanes.withLock { lanes in
-            if lanes[key]?.wakeTime == time {
-                lanes[key]?.wakeTime = nil
-                lanes[key]?.cancelWake = nil
+        let timeSource = queues.withLock { queues in
+            if queues[key]?.wakeTime == time {
+                queues[key]?.wakeTime = nil
+                queues[key]?.cancelWake = nil
             }
-            return lanes[key]?.timeSource
+            return queues[key]?.timeSource
         }
         if let timeSource { update(key, timeSource) { _ in } }
+    }
+}
+
+/// A request's slot among the requests in flight, released once.
+final class LimitSlot: Sendable {
+    private struct State {
+        var isAnswered = false
+        var isReleased = false
+    }
+
+    /// How long the request waited for the slot.
+    let wait: Duration
+    private let queues: LimitQueues
+    private let key: LimitQueues.Key
+    private let number: Int
+    private let timeSource: any TimeSource
+    private let state = Protected(State())
+
+    init(
+        _ queues: LimitQueues,
+        _ key: LimitQueues.Key,
+        _ number: Int,
+        _ timeSource: any TimeSource,
+        after wait: Duration = .zero
+    ) {
+        self.wait = wait
+        self.queues = queues
+        self.key = key
+        self.number = number
+        self.timeSource = timeSource
+    }
+
+    /// Records that the head of the response has arrived, or that the request has failed.
+    func answer(_ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?) {
+        let now = timeSource.now
+        let isFirst = state.withLock { state in
+            defer { state.isAnswered = true }
+            return !state.isAnswered
+        }
+        if isFirst { queues.update(key, timeSource) { [number] in $0.answer(number, outcome, limits, now: now) } }
+    }
+
+    /// Releases the slot after the request and its body have ended.
+    func release() {
+        answer(.unknown, nil)
+        let isFirst = state.withLock { state in
+            defer { state.isReleased = true }
+            return !state.isReleased
+        }
+        if isFirst { queues.update(key, timeSource) { $0.finish() } }
     }
 }
 
