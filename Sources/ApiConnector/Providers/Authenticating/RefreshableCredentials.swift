@@ -95,7 +95,7 @@ public final class RefreshableCredentials: CredentialSource {
         case .sendUnchanged: return nil
         case .fail(let error): throw error
         case .start(let number, let waiter, _, let events):
-            startTimer(of: number)
+            startTimer(of: number, at: now + timeLimit)
             return try await wait(as: waiter, of: request, .refreshStarted, events)
         case .join(let waiter, let events):
             return try await wait(as: waiter, of: request, .refreshJoined, events)
@@ -170,9 +170,12 @@ public final class RefreshableCredentials: CredentialSource {
         }
     }
 
-    private func startTimer(of number: Int) {
+    /// Ends a refresh at its time limit.
+    ///
+    /// The refresh already runs, so its limit counts from the time of its start. The current time may be later.
+    private func startTimer(of number: Int, at due: Duration) {
         let detail = "the refresh of the credential did not finish within \(timeLimit)"
-        let entry = timers.add(at: timers.timeSource.now + timeLimit) { [weak self] in
+        let entry = timers.add(at: due) { [weak self] in
             guard let self else { return }
             let date = timers.timeSource.date
             state.withLock { $0.abandon(number, .credentialsUnavailable(detail), date: date) }.carryOut(timers)
@@ -183,5 +186,61 @@ public final class RefreshableCredentials: CredentialSource {
     private func finish(_ number: Int, _ outcome: Result<ApiCredential, ApiConnectorError>) {
         let date = timers.timeSource.date
         state.withLock { $0.finish(number, outcome, date: date) }.carryOut(timers)
+    }
+}
+
+extension RefreshableCredentials {
+    /// Limits the number of refreshes, so that a server that refuses every credential does not cause endless refreshes.
+    public struct Limit: Sendable, Hashable {
+        /// The maximum number of refreshes that may start within ``duration``.
+        public var count: Int
+
+        /// The length of the sliding window.
+        public var duration: Duration
+
+        /// Makes a limit; 5 within 30 seconds by default.
+        public init(_ count: Int = 5, within duration: Duration = .seconds(30)) {
+            self.count = count
+            self.duration = duration
+        }
+    }
+}
+
+extension RefreshableCredentials {
+    /// Reports an event of a refresh to the observers of all calls that wait for it.
+    ///
+    /// A call reports the event when its wait ends. Call this method in the task of a refresh, or in a task that the
+    /// refresh starts. In other tasks it does nothing. One refresh reports at most 16 events.
+    ///
+    /// ```swift
+    /// let session = RefreshableCredentials { _ in
+    ///     RefreshableCredentials.report(.custom("tokenServer", details: ["name": "backup"]))
+    ///     return try await backup.token()
+    /// }
+    /// ```
+    ///
+    /// - Parameter event: The event, such as ``CallEvent/Kind/custom(_:details:)``.
+    public static func report(_ event: CallEvent.Kind) {
+        RefreshEvents.current?.append(event)
+    }
+}
+
+/// The events that one refresh of ``RefreshableCredentials`` reports to the calls that wait for it.
+final class RefreshEvents: Sendable {
+    /// The events of the refresh that this task belongs to.
+    @TaskLocal static var current: RefreshEvents?
+
+    /// Further events are dropped.
+    static let maximumCount = 16
+
+    private let kinds = Locked<[CallEvent.Kind]>([])
+
+    /// The events so far, in the order in which they were reported.
+    var all: [CallEvent.Kind] { kinds.withLock { $0 } }
+
+    func append(_ kind: CallEvent.Kind) {
+        kinds.withLock { kinds in
+            if kinds.count < Self.maximumCount { kinds.append(kind) }
+        }
     }
 }

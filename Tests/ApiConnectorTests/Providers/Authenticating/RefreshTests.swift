@@ -73,6 +73,15 @@ struct RefreshTests {
         #expect(server.seen.count { $0 == "t2" } == 50)
     }
 
+    /// The refresh may run, and a test may advance its clock, before the call has set the timer.
+    @Test func theTimeLimitOfARefreshCountsFromItsStart() async throws {
+        let clock = AgingClock()
+        let session = RefreshableCredentials(timeLimit: .seconds(12), timeSource: clock) { _ in .bearer("t1") }
+        let request = ApiRequest(url: try #require(URL(string: "http://localhost/me")))
+        #expect(try await session.credential(for: request) != nil)
+        #expect(clock.dueTimes == [.seconds(12)])
+    }
+
     @Test func allCallsThatWaitForARefreshReportItsEvents() async throws {
         server.expire()
         let gate = Gate()
@@ -394,5 +403,29 @@ struct RefreshTests {
     /// A connection that its own credentials use.
     private final class Later: Sendable {
         let connection = Locked<NetworkConnector<AnyProvider, Router>?>(nil)
+    }
+}
+
+/// A clock that is at zero at first, and a second older at each further look.
+///
+/// Its timers never fire.
+private final class AgingClock: TimeSource {
+    private let state = Locked((now: Duration.zero, dueTimes: [Duration]()))
+
+    var dueTimes: [Duration] { state.withLock { $0.dueTimes } }
+    var date: Date { Date(timeIntervalSince1970: 0) }
+
+    var now: Duration {
+        state.withLock { state in
+            defer { state.now += .seconds(1) }
+            return state.now
+        }
+    }
+
+    func sleep(until deadline: Duration) async throws { throw CancellationError() }
+
+    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        state.withLock { $0.dueTimes.append(due) }
+        return {}
     }
 }
