@@ -147,22 +147,17 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         where isUsable: @Sendable (Session) -> Bool,
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
-        // Each call is an owner of leases, so that calls of one instance wait for each other, too.
-        let owner = UUID().uuidString
+        var progress = SharedRefreshProgress(policy)
         let end = timeSource.now + limit.bounded
-        var pause = policy.firstPollInterval
-        var firstVersion: UInt64?
         while true {
             try Task.checkCancellation()
             do {
                 try checkState()
                 let record = try await storedRecord()
-                let first = firstVersion ?? record.version
-                firstVersion = first
+                let first = progress.firstVersion(or: record)
                 if let session = try await newerSession(in: record, than: first, isUsable) { return session }
-                // This runs in its own task. The store could still run a canceled operation, and only this call would
-                // know the lease and end it.
-                if let lease = try await Task(operation: { try await acquireLease(for: owner) }).value {
+                let owner = progress.owner
+                if let lease = try await finishing({ try await self.acquireLease(for: owner) }) {
                     return try await during(lease, of: owner, renewingUntil: end) {
                         try Task.checkCancellation()
                         return try await self.makeSession(after: first, isUsable, by: refresh)
@@ -176,9 +171,17 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
                 keep(new, nil, over: known?.record)
                 return new
             }
-            try await timeSource.sleep(until: timeSource.now + pause)
-            pause = min(pause * 2, policy.longestPollInterval)
+            try await timeSource.sleep(until: timeSource.now + progress.nextPause())
         }
+    }
+
+    /// Runs an operation to its end, even if this task is canceled.
+    ///
+    /// The store could still run a canceled operation, and only this call would know its result.
+    private func finishing<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await Task { try await operation() }.value
     }
 
     /// - Throws: An error of kind `.sharedStateUnavailable` if the shared state must not be asked yet.
@@ -226,15 +229,14 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         than first: UInt64,
         _ isUsable: (Session) -> Bool
     ) async throws -> Session? {
-        guard let data = record.data, !view.withLock({ $0.isReplaced(record) }) else { return nil }
-        // After a loss, the store may give the version to another record.
-        if let known = view.withLock({ $0.known }), known.record == record {
-            // Another call of this instance has stored it, by a sign-in or a refresh.
-            return record.version != first && known.keepID == nil ? known.session : nil
+        switch view.withLock({ $0.reading(of: record, since: first) }) {
+        case .refresh: return nil
+        case .use(let session): return session
+        case .load(let data):
+            guard let session = try await storage.load(data) else { return nil }
+            view.withLock { $0.read(session, in: record) }
+            return record.version != first || isUsable(session) ? session : nil
         }
-        guard let session = try await storage.load(data) else { return nil }
-        view.withLock { $0.read(session, in: record) }
-        return record.version != first || isUsable(session) ? session : nil
     }
 
     /// Refreshes the session under this process's lease, unless another process has already stored a newer session.
@@ -279,15 +281,12 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         _ isUsable: (Session) -> Bool
     ) async -> Session {
         var record = first
-        // The server may have revoked the old session. So the new one is stored in its own task, even if this task is
-        // canceled.
-        while await Task(operation: { [record] in await store(new, over: record) }).value {
+        // The server may have revoked the old session. So the new one is stored even if this task is canceled.
+        while (try? await finishing { [record] in await self.store(new, over: record) }) == true {
             do {
                 let stored = try await storedRecord()
                 if let session = try await newerSession(in: stored, than: record.version, isUsable) { return session }
-                // The store has lost its data if the version is lower. A sign-out has a higher version.
-                let isReplaced = view.withLock { $0.isReplaced(stored) }
-                guard stored.version < record.version || isReplaced else { return new }
+                guard view.withLock({ $0.isLoss(stored, of: record) }) else { return new }
                 record = stored
             } catch {
                 report(error)
@@ -314,10 +313,11 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// The session to refresh, and its record; no session if no user is signed in.
     private func session(replacing record: SharedRecord) async throws -> (Session?, SharedRecord) {
-        let (own, isReplaced) = view.withLock { ($0.ownSession(insteadOf: record), $0.isReplaced(record)) }
-        if let own { return (own.session, own.record) }
-        guard let data = record.data, !isReplaced else { return (nil, record) }
-        return (try await storage.load(data), record)
+        switch view.withLock({ $0.source(replacing: record) }) {
+        case .own(let known): return (known.session, known.record)
+        case .stored(let data): return (try await storage.load(data), record)
+        case .none: return (nil, record)
+        }
     }
 
     /// Uses a session that could not be stored, and keeps trying to store it until that succeeds or another process has
@@ -330,29 +330,32 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ///   - record: The record to replace.
     private func keep(_ session: Session, _ data: Data?, over record: SharedRecord?) {
         guard let record else { return }
-        let id = UUID()
-        view.withLock { $0.use(session, in: record, keepID: id) }
-        Task { [self] in
-            var data = data
-            var record = record
-            while true {
-                try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
-                // This instance may have a newer session.
-                guard view.withLock({ $0.known?.keepID == id }) else { break }
-                // The session is saved only while the shared state answers, which has to store the resulting data.
-                guard let stored = try? await storedRecord() else { continue }
-                if let data, data == stored.data { return await use(session, in: stored, after: record) }
-                if stored.version != record.version {
-                    // If the store has lost its last writes or all data, no other process has stored a session.
-                    let isEmpty = stored.data == nil && stored.version == 0
-                    guard isEmpty || view.withLock({ $0.isReplaced(stored) }) else { break }
-                    record = stored
-                }
-                if data == nil { data = try? await storage.save(session) }
-                if let data, (try? await replace(record, with: session, data)) != nil { return }
+        let kept = KeptSession(session, data, over: record)
+        view.withLock { $0.use(session, in: record, keepID: kept.id) }
+        Task { try await store(kept) }
+    }
+
+    /// Tries again and again to store a session that could not be stored.
+    private func store(_ first: KeptSession<Session>) async throws {
+        var kept = first
+        repeat {
+            try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
+            guard view.withLock({ $0.isKept(kept) }) else { break }
+            // The session is saved only while the shared state answers, which has to store the resulting data.
+            guard let stored = try? await storedRecord() else { continue }
+            switch view.withLock({ $0.step(of: kept, over: stored) }) {
+            case .stop: return await discard(kept)
+            case .isStored: return await use(kept.session, in: stored, after: kept.record)
+            case .store(let record): kept.record = record
             }
-            if let data { await discard(data, savedFor: record) }
-        }
+            if kept.data == nil { kept.data = try? await storage.save(kept.session) }
+            if let data = kept.data, (try? await replace(kept.record, with: kept.session, data)) != nil { return }
+        } while true
+        await discard(kept)
+    }
+
+    private func discard(_ kept: KeptSession<Session>) async {
+        if let data = kept.data { await discard(data, savedFor: kept.record) }
     }
 
     /// Stores a session whose data has been saved; false if another process has replaced the record.
@@ -425,27 +428,29 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         renewingUntil end: Duration,
         _ operation: @Sendable () async throws -> Session
     ) async throws -> Session {
-        let renewal = Task { [timeSource, policy] in
-            var lease = lease
-            while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil,
-                timeSource.now < end
-            {
-                // This runs in its own task. The store could still run a canceled operation after the lease has ended.
-                // If the lease was lost, its renewal is a new lease with another number.
-                if let renewed = await Task(operation: { try? await acquireLease(for: owner) }).value {
-                    lease = renewed
-                }
-            }
-            return lease
-        }
+        // This is not a child task: a canceled operation may continue to run, and then still needs the lease.
+        let renewal = Task { await renewed(lease, of: owner, until: end) }
         let outcome: Result<Session, any Error>
         do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
         renewal.cancel()
-        // This runs in its own task. In a canceled task, the lease would not be ended before it expires.
-        await Task { [state, policy] in
+        // In a canceled task, the lease would not be ended before it expires.
+        try? await finishing { [state, policy] in
             try? await state.endLease(renewal.value, within: policy.operationLimit)
-        }.value
+        }
         return try outcome.get()
+    }
+
+    /// Renews a lease until its task is canceled or the time is over; returns the last lease.
+    private func renewed(_ first: SharedLease, of owner: String, until end: Duration) async -> SharedLease {
+        var lease = first
+        while (try? await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)) != nil,
+            timeSource.now < end
+        {
+            // If the lease was lost, its renewal is a new lease with another number.
+            let renewal = try? await finishing { try? await self.acquireLease(for: owner) }
+            if let renewed = renewal ?? nil { lease = renewed }
+        }
+        return lease
     }
 }
 

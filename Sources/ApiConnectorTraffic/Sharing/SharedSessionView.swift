@@ -75,3 +75,112 @@ struct SharedSessionView<Session: Sendable>: Sendable {
         if replaced.count > 16 { replaced.removeFirst() }
     }
 }
+
+// MARK: - Decisions
+
+extension SharedSessionView {
+    /// How a refresh uses a record that it has read.
+    enum Reading {
+        /// The session of this instance, which another call has stored.
+        case use(Session)
+        /// The session that belongs to these data, which another process has stored.
+        case load(Data)
+        /// The record has no newer session.
+        case refresh
+    }
+
+    /// - Parameter first: The version that was stored when the refresh began.
+    func reading(of record: SharedRecord, since first: UInt64) -> Reading {
+        guard let data = record.data, !isReplaced(record) else { return .refresh }
+        // After a loss, the store may give the version to another record.
+        guard let known, known.record == record else { return .load(data) }
+        // Another call of this instance has stored it, by a sign-in or a refresh.
+        return record.version != first && known.keepID == nil ? .use(known.session) : .refresh
+    }
+
+    /// The session that a refresh replaces.
+    enum Source {
+        /// The session of this instance, which is newer than the stored one.
+        case own(Known)
+        /// The session that belongs to these data.
+        case stored(Data)
+        /// No user is signed in.
+        case none
+    }
+
+    func source(replacing record: SharedRecord) -> Source {
+        if let own = ownSession(insteadOf: record) { return .own(own) }
+        guard let data = record.data, !isReplaced(record) else { return .none }
+        return .stored(data)
+    }
+
+    /// Whether the store has lost a record, rather than another process having replaced it.
+    ///
+    /// The version is then lower. A sign-out has a higher version.
+    func isLoss(_ stored: SharedRecord, of record: SharedRecord) -> Bool {
+        stored.version < record.version || isReplaced(stored)
+    }
+
+    /// How a session that could not be stored goes on.
+    enum KeepStep {
+        /// Another process has replaced the record.
+        case stop
+        /// An operation has stored it whose reply was lost.
+        case isStored
+        case store(over: SharedRecord)
+    }
+
+    /// Whether this instance still uses the session; it may have a newer one.
+    func isKept(_ kept: KeptSession<Session>) -> Bool { known?.keepID == kept.id }
+
+    func step(of kept: KeptSession<Session>, over stored: SharedRecord) -> KeepStep {
+        if let data = kept.data, data == stored.data { return .isStored }
+        guard stored.version != kept.record.version else { return .store(over: kept.record) }
+        // If the store has lost its last writes or all data, no other process has stored a session.
+        let isEmpty = stored.data == nil && stored.version == 0
+        return isEmpty || isReplaced(stored) ? .store(over: stored) : .stop
+    }
+}
+
+/// A session that could not be stored yet.
+struct KeptSession<Session: Sendable>: Sendable {
+    let id = UUID()
+    let session: Session
+    /// The data of the session; nil if it has not been saved yet.
+    var data: Data?
+    /// The record to replace.
+    var record: SharedRecord
+
+    init(_ session: Session, _ data: Data?, over record: SharedRecord) {
+        self.session = session
+        self.data = data
+        self.record = record
+    }
+}
+
+/// The progress of one call that refreshes a shared session.
+struct SharedRefreshProgress {
+    /// Each call is an owner of leases, so that calls of one instance wait for each other, too.
+    let owner = UUID().uuidString
+    private let longestPause: Duration
+    private var pause: Duration
+    private var firstVersion: UInt64?
+
+    init(_ policy: SharedSessionPolicy) {
+        pause = policy.firstPollInterval
+        longestPause = policy.longestPollInterval
+    }
+
+    /// The version that was stored when the refresh began; that of `record` if it is the first record.
+    mutating func firstVersion(or record: SharedRecord) -> UInt64 {
+        let first = firstVersion ?? record.version
+        firstVersion = first
+        return first
+    }
+
+    /// The time until the shared state is read again, while another process has the lease.
+    mutating func nextPause() -> Duration {
+        defer { pause = min(pause * 2, longestPause) }
+        return pause
+    }
+}
