@@ -96,3 +96,75 @@ extension DataRequestType {
         Authenticated(self, by: source, for: scope)
     }
 }
+
+/// A source of credentials for ``DataRequestType/authenticating(by:for:)``.
+///
+/// The library has three: ``fixed(_:)``, ``ApiCredential/perRequest(_:)`` and ``RefreshableCredentials``.
+public protocol CredentialSource: Sendable {
+    /// Returns the credential for a request; nil sends the request without one.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` if a credential is required and none is
+    ///   available.
+    func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?
+
+    /// Records that a server refused a credential with status 401.
+    ///
+    /// The request is sent again if ``credential(for:)`` then returns a credential with another version. The default
+    /// implementation does nothing.
+    func refuse(_ credential: ApiCredential)
+}
+
+extension CredentialSource {
+    /// Does nothing.
+    public func refuse(_ credential: ApiCredential) {}
+}
+
+extension CredentialSource where Self == ApiCredential {
+    /// A credential that never changes.
+    ///
+    /// After a 401, the request is not sent again, and the caller receives the 401.
+    public static func fixed(_ credential: ApiCredential) -> ApiCredential { credential }
+}
+
+extension ApiConnectorError {
+    static func credentialsUnavailable(
+        _ detail: String,
+        because error: (any Error)? = nil
+    ) -> ApiConnectorError {
+        let reason = error.map { ": " + ApiConnectorError(mapping: $0, request: nil).detail } ?? ""
+        return ApiConnectorError(.credentialsUnavailable, detail + reason, underlying: error)
+    }
+}
+
+/// Signs requests, for example with AWS Signature Version 4 or HTTP Message Signatures (RFC 9421).
+///
+/// ```swift
+/// struct BodyDigestSigner: RequestSigner {
+///     let sign: @Sendable (Data) -> String
+///
+///     func sign(_ request: inout ApiRequest) async throws(ApiConnectorError) {
+///         let body = try await request.body.collect(upTo: 1 << 20)
+///         request.headers["X-Signature"] = sign(body)
+///     }
+/// }
+/// ```
+public protocol RequestSigner: Sendable {
+    /// The names of the secret header fields that the signer sets; none by default.
+    ///
+    /// They are redacted in addition to the fields that ``Redactor/standard`` redacts.
+    var secretHeaderNames: [HTTPHeaders.Name] { get }
+
+    /// Signs a request that is ready to be sent: URL, header fields and encoded body are final.
+    ///
+    /// ``RequestBody/data()`` returns the bytes of a body in memory, and ``RequestBody/collect(upTo:)`` those of any
+    /// body. If the body cannot be sent again, ``RequestBody/collect(upTo:)`` consumes it, so the signer has to set the
+    /// body again.
+    ///
+    /// - Throws: ``ApiConnectorError``, which fails the call. Nothing is sent.
+    func sign(_ request: inout ApiRequest) async throws(ApiConnectorError)
+}
+
+extension RequestSigner {
+    /// No names.
+    public var secretHeaderNames: [HTTPHeaders.Name] { [] }
+}
