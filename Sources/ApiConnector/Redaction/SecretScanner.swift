@@ -267,12 +267,12 @@ extension SecretScanner {
     /// Replaces a value that the scan has passed, or has not reached yet, and continues where it was.
     ///
     /// Many values may begin within one that ends with the text. These are not scanned again, so the time is linear.
-    private mutating func replaceElsewhere(value: Int, key: Int) {
-        guard !replaced.elsewhere.contains(value) else { return }
+    private mutating func replaceElsewhere(value start: Int, key: Int) {
+        guard !replaced.elsewhere.contains(start) else { return }
         let old = index
-        index = value
-        replace(text.value(at: value, key: key))
-        if index - value > replaced.elsewhere.count { replaced.elsewhere = value..<index }
+        index = start
+        replace(text.value(at: start, key: key))
+        if index - start > replaced.elsewhere.count { replaced.elsewhere = start..<index }
         index = old
     }
 
