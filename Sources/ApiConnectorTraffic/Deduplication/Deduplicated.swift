@@ -100,9 +100,3 @@ extension ApiRequest {
         return deadline.map { $0 > timeSource.now } ?? true
     }
 }
-
-extension ApiConnectorError {
-    static func cancelled(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(.cancelled, "the call was canceled", request: request)
-    }
-}

@@ -61,12 +61,7 @@ public final class DiskCacheStorage: CacheStorage {
     /// If the task is canceled, the wait ends with nil.
     public func record(for key: CacheKey) async -> Data? {
         let end = PendingResult<Data?>()
-        let result = await withTaskCancellationHandler {
-            read(key, for: end)
-            return await end.result()
-        } onCancel: {
-            end.resume(with: .success(nil))
-        }
+        let result = await end.result(ifCanceled: .success(nil)) { read(key, for: end) }
         return try? result.get()
     }
 

@@ -176,7 +176,8 @@ public final class FolderSharedState: SharedState {
         let attempt = PendingResult<Attempt<Result>>()
         let cancelTimer = timeSource.schedule(at: end) { attempt.resume(with: .success(.late)) }
         defer { cancelTimer() }
-        let outcome = await withTaskCancellationHandler {
+        let cancelled = ApiConnectorError(.cancelled, "the operation on shared state was canceled")
+        let outcome = await attempt.result(ifCanceled: .failure(cancelled)) {
             queue.async { [files, timeSource, sweepQueue] in
                 // The caller does not wait for an attempt that is over.
                 guard !attempt.isOver, timeSource.now <= end else {
@@ -191,9 +192,6 @@ public final class FolderSharedState: SharedState {
                 )
                 if files.beginSweep(now: now) { sweepQueue.async { files.sweep(now: now) } }
             }
-            return await attempt.result()
-        } onCancel: {
-            attempt.resume(with: .failure(ApiConnectorError(.cancelled, "the operation on shared state was canceled")))
         }
         return try outcome.get()
     }
