@@ -117,7 +117,8 @@ extension HTTPHeaders: CustomStringConvertible {
 enum CredentialForm {
     /// The minimum length of a word after a scheme; with a digit, 6 characters are enough.
     private static let minimumWordCount = 16
-    private static let token68 = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=")
+    /// RFC 9110, section 11.2.
+    static let token68 = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=")
 
     /// Whether a value is `Bearer abc123`, `Basic` with a base64 pair, `Digest username=…`, a JSON web token or the like.
     static func fits(_ value: String) -> Bool {

@@ -127,12 +127,7 @@ extension Redactor {
     /// The redacted bytes; nil if there was nothing to replace.
     func redact(_ bytes: [UInt8], in place: SecretText.Place) -> [UInt8]? {
         let masked = values?.masked(bytes) ?? bytes
-        var redacted: [UInt8]?
-        if SecretText.mayHoldSecrets(masked) {
-            var scanner = SecretScanner(masked, in: place, redactor: self)
-            redacted = scanner.redacted()
-        }
-        return redacted ?? (masked == bytes ? nil : masked)
+        return redacted(masked, at: secretPlaces(in: masked, place)) ?? (masked == bytes ? nil : masked)
     }
 
     /// Replaces the known secret values in a text, and applies no other rule.
@@ -165,9 +160,8 @@ extension Redactor {
             return Data(Self.replacement.utf8)
         }
         let read = values?.masked(body, upTo: readByteCount) ?? Array(body.prefix(readByteCount))
-        guard SecretText.mayHoldSecrets(read) else { return Data(prefix) }
-        var scanner = SecretScanner(read, in: place(of: read, mediaType), redactor: self)
-        return Data(scanner.redacted(upTo: prefix.count) ?? prefix)
+        let places = secretPlaces(in: read, place(of: read, mediaType))
+        return Data(redacted(read, at: places, upTo: prefix.count) ?? prefix)
     }
 
     /// The number of bytes that are read after the returned bytes.

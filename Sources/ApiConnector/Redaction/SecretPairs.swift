@@ -27,10 +27,6 @@ struct SecretPairs {
     /// The index after the last name that announced the value before it.
     private var searchedEnd = 0
 
-    var isAnnounced: Bool { announcement != nil }
-
-    var isAnnouncedInQuotes: Bool { announcement?.isQuoted == true }
-
     /// Whether a name is `value`, and a pair before it announced a secret.
     func announces(_ name: String) -> Bool {
         announcement != nil && SecretNames.normalized(name) == "value"
@@ -51,9 +47,11 @@ struct SecretPairs {
         if announcement?.kind != .member { announcement = nil }
     }
 
-    /// Ends the announcement at the end of its object or its tag.
-    mutating func pass(_ bracket: UInt8?) {
-        guard let kind = announcement?.kind, kind != .parameter else { return }
+    /// Ends the announcement at the end of its object or its tag; a bracket within a string ends neither.
+    mutating func pass(_ bracket: UInt8, isInQuotes: Bool) {
+        guard let kind = announcement?.kind, kind != .parameter, announcement?.isQuoted == true || !isInQuotes else {
+            return
+        }
         switch bracket {
         case UInt8(ascii: "{"): announcement?.depth += 1
         case UInt8(ascii: "}"): announcement?.depth -= 1
@@ -138,7 +136,7 @@ struct TokenResponse {
         let plain = SecretNames.normalized(key.name)
         guard SecretNames.tokenResponseNames.contains(plain) else { return [] }
         if SecretNames.pairedTokenNames.contains(plain) {
-            guard Self.mayBeToken(key, of: text) else { return [] }
+            guard text.isTextOrArray(key.value) else { return [] }
             keys.append(key)
         }
         names.insert(plain)
@@ -148,9 +146,4 @@ struct TokenResponse {
     }
 
     private static let nameStarts = ByteSet("aertAERT")
-
-    /// Whether the value of a key is a string or an array.
-    static func mayBeToken(_ key: SecretText.Key, of text: SecretText) -> Bool {
-        text.byte(key.value).map { SecretText.isQuote($0) || $0 == UInt8(ascii: "[") } == true
-    }
 }

@@ -108,10 +108,27 @@ extension Redactor {
         return SecretPlace.united(places + values.places(in: bytes))
     }
 
-    private func secretPlaces(in bytes: [UInt8], _ place: SecretText.Place) -> [SecretPlace] {
+    func secretPlaces(in bytes: [UInt8], _ place: SecretText.Place) -> [SecretPlace] {
         guard SecretText.mayHoldSecrets(bytes) else { return [] }
         var scanner = SecretScanner(bytes, in: place, redactor: self)
         return scanner.places()
+    }
+
+    /// The bytes without their secrets; nil if there are none.
+    ///
+    /// - Parameter limit: The number of bytes of the original to return; all by default. A secret that begins within
+    ///   them is replaced, even if the text says that it is secret only after them.
+    func redacted(_ bytes: [UInt8], at places: [SecretPlace], upTo limit: Int = .max) -> [UInt8]? {
+        guard !places.isEmpty else { return nil }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var copied = 0
+        for place in places where place.range.lowerBound < limit {
+            output += bytes[copied..<place.range.lowerBound]
+            output += place.quote + Self.replacement.utf8 + place.quote
+            copied = place.range.upperBound
+        }
+        return output + bytes[copied..<max(copied, min(limit, bytes.count))]
     }
 
     /// The values of cookies.

@@ -13,7 +13,9 @@ struct SecretScanner {
     private var index = 0
     private var quotes = OpenQuotes()
     private var authority = Authority()
-    private var replaced = Replacements()
+    /// The replaced ranges, and the longest one that was replaced elsewhere than at the index.
+    private var replaced: [Redactor.SecretPlace] = []
+    private var elsewhere = 0..<0
     private var expected = ExpectedSecrets()
     private var pairs = SecretPairs()
     private var tokenResponse = TokenResponse()
@@ -28,61 +30,38 @@ struct SecretScanner {
         while index < text.count {
             replaceReached()
             guard index < text.count else { break }
-            let token = text.token(at: index, in: quotes)
-            index = token.end
-            apply(token)
+            let start = index
+            let (token, end) = text.token(at: start, in: quotes)
+            index = end
+            apply(token, at: start)
         }
-        return Redactor.SecretPlace.united(replaced.places)
-    }
-
-    /// The redacted text; nil if the original contains no secrets.
-    ///
-    /// - Parameter limit: The number of bytes of the original to return; all by default. A secret that begins within
-    ///   them is replaced, even if the text says that it is secret only after them.
-    mutating func redacted(upTo limit: Int = .max) -> [UInt8]? {
-        let places = places()
-        guard !places.isEmpty else { return nil }
-        let bytes = text.bytes
-        var output: [UInt8] = []
-        output.reserveCapacity(bytes.count)
-        var copied = 0
-        for place in places where place.range.lowerBound < limit {
-            output += bytes[copied..<place.range.lowerBound]
-            output += place.quote
-            output += Redactor.replacement.utf8
-            output += place.quote
-            copied = place.range.upperBound
-        }
-        return output + bytes[copied..<max(copied, min(limit, bytes.count))]
+        return Redactor.SecretPlace.united(replaced)
     }
 
     // MARK: - Rules
 
-    private mutating func apply(_ token: SecretToken) {
-        switch token.kind {
+    private mutating func apply(_ token: SecretToken, at start: Int) {
+        switch token {
         case .secret(let range): replace(range)
-        case .key(let key): apply(key, openedBy: token.start)
-        case .quote:
-            if isTokenWithoutName(token.start) {
-                replace(text.string(openedBy: token.start))
-            } else {
-                quotes.pass(token.start, of: text)
-            }
-        case .slashes: replaceUserInfo(from: token.end)
+        case .key(let key): apply(key, openedBy: start)
+        case .quote where isTokenWithoutName(start): replace(text.string(openedBy: start))
+        case .quote: quotes.pass(start, of: text)
+        case .slashes: replaceUserInfo(from: index)
         case .tag(let tag, let name):
             if redactor.isSecret(field: text.string(name)) { expected.add(tag: tag, in: text) }
-        case .newline: replaceFormPart(after: token.start)
-        case .bracket:
-            if quotes.isEmpty || pairs.isAnnouncedInQuotes { pairs.pass(text.byte(token.start)) }
-        case .assignment(let label): applyAssignment(label)
-        case .label(let label): applyLabel(label)
+        case .newline: replaceFormPart()
+        case .bracket(let bracket): pairs.pass(bracket, isInQuotes: !quotes.isEmpty)
+        case .assignment(let word, let separator): applyAssignment(word, separator)
+        case .label(let word, let separator): applyLabel(word, separator)
         case .scheme(let scheme, let credential): replaceCredential(from: credential, after: scheme)
         case .other: break
         }
     }
 
     private mutating func apply(_ key: SecretText.Key, openedBy quote: Int) {
-        if isSecretKey(key.name) || pairs.announces(key.name) || mayHoldToken(key) {
+        // A key of a token endpoint's response may have a token, unless it is known to be harmless.
+        let mayHoldToken = redactor.isForTokens && SecretNames.mayHoldToken(key.name)
+        if isSecretKey(key.name) || pairs.announces(key.name) || mayHoldToken && text.isTextOrArray(key.value) {
             pairs.use(for: key.name)
             expected.add(key)
         } else {
@@ -92,8 +71,7 @@ struct SecretScanner {
         }
     }
 
-    private mutating func applyAssignment(_ label: SecretToken.Label) {
-        let (word, separator) = (label.name, label.separator)
+    private mutating func applyAssignment(_ word: Range<Int>, _ separator: Int) {
         let name = text.string(word)
         let isItem = text.place == .form || text.byte(word.lowerBound - 1).map(Self.itemStarts.contains) ?? false
         let value = text.valueStart(after: separator, skippingBlanks: separator > word.upperBound)
@@ -103,14 +81,15 @@ struct SecretScanner {
         replaceValue(at: value, level: text.units[separator].level)
     }
 
-    private mutating func applyLabel(_ label: SecretToken.Label) {
-        let (word, separator) = (label.name, label.separator)
+    private mutating func applyLabel(_ word: Range<Int>, _ separator: Int) {
         let name = text.string(word)
         let isField = redactor.isSecret(field: name)
         let isHeader = isField || redactor.isSecret(headerInText: name)
         let value = text.valueStart(after: separator, skippingBlanks: true)
         // "http://auth:8080/" and "auth:8080" name a host.
-        let isHost = value == separator + 1 && text.isPort(value) && Self.isHostName(name)
+        let isHost =
+            value == separator + 1 && text.isPort(value)
+            && Self.hosts.contains(name.lowercased().trimmingCharacters(in: .decimalDigits))
         guard isHeader && !isHost || pairs.announces(name) else {
             return noteName(name, value, keyStart: word.lowerBound, isLabel: true)
         }
@@ -126,13 +105,9 @@ struct SecretScanner {
         }
     }
 
-    private static func isHostName(_ name: String) -> Bool {
-        hosts.contains(name.lowercased().trimmingCharacters(in: .decimalDigits))
-    }
-
     private mutating func replaceCredential(from start: Int, after scheme: Range<Int>) {
         // `Bearer realm="…"` is a challenge, not a credential.
-        let word = text.first(from: start) { !Self.credentialBytes.contains($0.byte) }
+        let word = text.first(from: start) { !CredentialForm.token68.contains($0.byte) }
         if word > start, text.byte(word - 1) == UInt8(ascii: "="), text.byte(word).map(SecretText.isQuote) == true {
             return
         }
@@ -170,8 +145,8 @@ struct SecretScanner {
     }
 
     /// Replaces the value of a multipart form's field, from the blank line after its name to the next boundary.
-    private mutating func replaceFormPart(after newline: Int) {
-        guard let next = text.byte(index), pairs.isAnnounced else { return }
+    private mutating func replaceFormPart() {
+        guard let next = text.byte(index) else { return }
         let start = next == UInt8(ascii: "\r") && text.byte(index + 1) == UInt8(ascii: "\n") ? index + 2 : index + 1
         guard text.byte(start - 1) == UInt8(ascii: "\n"), pairs.endAtEmptyLine() else { return }
         var end = start - 1
@@ -210,24 +185,15 @@ struct SecretScanner {
 
     private func isSecretKey(_ name: String) -> Bool { redactor.isSecret(nameInText: name) }
 
-    /// Whether a key of a token endpoint's response may have a token, because it is not known to be harmless.
-    private func mayHoldToken(_ key: SecretText.Key) -> Bool {
-        redactor.isForTokens && SecretNames.mayHoldToken(key.name) && TokenResponse.mayBeToken(key, of: text)
-    }
-
     /// Whether a string in a token endpoint's response is not a member of an object, so that it may be a token.
     private func isTokenWithoutName(_ quote: Int) -> Bool {
         guard redactor.isForTokens, text.place == .text else { return false }
-        var previous = quote - 1
-        while let byte = text.byte(previous), SecretText.isBlank(byte) || SecretText.isNewline(byte) { previous -= 1 }
-        return text.byte(previous).map { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ",") } ?? true
+        let previous = text.byte(before: quote) { SecretText.isBlank($0) || SecretText.isNewline($0) }
+        return previous.map { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ",") } ?? true
     }
 
     private static let authorityEnds = ByteSet("/?#\\ \t<>")
     private static let itemStarts = ByteSet("?&#;")
-    private static let credentialBytes = ByteSet(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/="
-    )
     /// Header fields whose values contain spaces and extend to the end of the line.
     private static let wordyHeaders: Set<String> = ["authorization", "cookie", "proxyauthorization", "setcookie"]
     private static let hosts: Set<String> = ["auth", "session", "signature"]
@@ -242,20 +208,24 @@ struct SecretScanner {
 // MARK: - Values
 
 extension SecretScanner {
-    /// Replaces a range of characters, and continues after it. Characters that were already replaced are skipped.
+    /// Replaces a range of characters, and continues after it.
     ///
-    /// If `quote`, the index of a key's quote, is given, the replacement is put in the same quotes.
+    /// Characters that were already replaced are skipped. If `quote`, the index of a key's quote, is given, the
+    /// replacement is put in the same quotes.
     private mutating func replace(_ whole: Range<Int>, quotedLike quote: Int? = nil) {
         let start = max(whole.lowerBound, index)
         let range = start..<max(whole.upperBound, start)
         index = range.upperBound
-        replaced.add(range, quotedLike: quote, in: text)
+        guard !range.isEmpty else { return }
+        let marks = quote.map { text.bytes[text.offset($0)..<text.offset($0 + 1)] } ?? []
+        let bytes = text.offset(range.lowerBound)..<text.offset(range.upperBound)
+        replaced.append(Redactor.SecretPlace(range: bytes, quote: Array(marks)))
     }
 
     private mutating func replace(_ value: SecretText.Value) {
         replace(value.content, quotedLike: value.quote)
         index = max(index, value.end)
-        if let string = value.string { expected.addKeys(in: string, of: text, where: isSecretKey) }
+        if let string = value.string { expected.addKeys(in: string, of: text, redactor) }
     }
 
     /// Replaces the value of each secret key or tag after the scan has reached the end of that key or tag.
@@ -268,11 +238,11 @@ extension SecretScanner {
     ///
     /// Many values may begin within one that ends with the text. These are not scanned again, so the time is linear.
     private mutating func replaceElsewhere(value start: Int, key: Int) {
-        guard !replaced.elsewhere.contains(start) else { return }
+        guard !elsewhere.contains(start) else { return }
         let old = index
         index = start
         replace(text.value(at: start, key: key))
-        if index - start > replaced.elsewhere.count { replaced.elsewhere = start..<index }
+        if index - start > elsewhere.count { elsewhere = start..<index }
         index = old
     }
 
@@ -307,22 +277,8 @@ extension SecretScanner {
     private mutating func replaceWord(_ word: Range<Int>) -> Int? {
         replace(word)
         guard text.place == .text, !word.isEmpty else { return nil }
-        expected.addKeys(in: word, of: text, where: isSecretKey)
+        expected.addKeys(in: word, of: text, redactor)
         return text.isSeparator(word.upperBound - 1) ? text.blanksEnd(word.upperBound) : nil
-    }
-}
-
-/// The replaced ranges of a text.
-private struct Replacements {
-    private(set) var places: [Redactor.SecretPlace] = []
-    /// The longest range that was replaced elsewhere than at the index of the scan.
-    var elsewhere = 0..<0
-
-    mutating func add(_ range: Range<Int>, quotedLike quote: Int?, in text: SecretText) {
-        guard !range.isEmpty else { return }
-        let marks = quote.map { text.bytes[text.offset($0)..<text.offset($0 + 1)] } ?? []
-        let bytes = text.offset(range.lowerBound)..<text.offset(range.upperBound)
-        places.append(Redactor.SecretPlace(range: bytes, quote: Array(marks)))
     }
 }
 
@@ -330,14 +286,12 @@ private struct Replacements {
 ///
 /// The scan continues within a key or a tag, because it may itself contain secrets.
 private struct ExpectedSecrets {
-    private var keys: [(close: Int, value: Int)] = []
+    private var keys: [SecretText.Key] = []
     private var tag: (name: Range<Int>, end: Int)?
     /// The index up to which replaced ranges were searched for keys.
     private var searchedEnd = 0
 
-    mutating func add(_ key: SecretText.Key) {
-        keys.append((key.close, key.value))
-    }
+    mutating func add(_ key: SecretText.Key) { keys.append(key) }
 
     /// Expects the content of a tag, unless the tag is empty or cut off.
     mutating func add(tag name: Range<Int>, in text: SecretText) {
@@ -347,17 +301,16 @@ private struct ExpectedSecrets {
     }
 
     /// Expects the values of secret keys in a replaced range, because these values may be outside of it.
-    mutating func addKeys(in range: Range<Int>, of text: SecretText, where isSecret: (String) -> Bool) {
+    mutating func addKeys(in range: Range<Int>, of text: SecretText, _ redactor: Redactor) {
         let unsearched = max(range.lowerBound, searchedEnd)..<max(range.upperBound, searchedEnd)
         searchedEnd = unsearched.upperBound
         for quote in unsearched.suffix(2 * SecretText.maximumNameCount)
         where SecretText.isQuote(text.units[quote].byte) {
-            guard let key = text.key(openedBy: quote), isSecret(key.name) else { continue }
-            add(key)
+            if let key = text.key(openedBy: quote), redactor.isSecret(nameInText: key.name) { add(key) }
         }
     }
 
-    mutating func nextKey(endingBefore index: Int) -> (close: Int, value: Int)? {
+    mutating func nextKey(endingBefore index: Int) -> SecretText.Key? {
         keys.firstIndex { $0.close <= index }.map { keys.remove(at: $0) }
     }
 

@@ -30,7 +30,7 @@ struct SecretText {
         /// The part of the value that a secret takes; empty if there is none.
         let content: Range<Int>
         /// The index after the value.
-        var end: Int
+        let end: Int
         /// The quote that a replacement needs on both sides; nil for none.
         var quote: Int?
         /// The string with its quotes, in which further keys may begin.
@@ -52,6 +52,11 @@ struct SecretText {
 
     func byte(_ index: Int) -> UInt8? {
         units.indices.contains(index) ? units[index].byte : nil
+    }
+
+    /// The last byte before an index that is not skipped; nil if there is none.
+    func byte(before index: Int, skipping isSkipped: (UInt8) -> Bool) -> UInt8? {
+        units[..<index].last { !isSkipped($0.byte) }?.byte
     }
 
     /// The offset of a character in the bytes.
@@ -107,6 +112,11 @@ extension SecretText {
         }
     }
 
+    /// Whether a value begins with a quote or as an array.
+    func isTextOrArray(_ value: Int) -> Bool {
+        byte(value).map { Self.isQuote($0) || $0 == UInt8(ascii: "[") } == true
+    }
+
     func isSeparator(_ index: Int) -> Bool {
         byte(index) == UInt8(ascii: ":") || byte(index) == UInt8(ascii: "=")
     }
@@ -122,9 +132,8 @@ extension SecretText {
 
     /// Whether a name is the first word of its line or of a quoted text.
     func startsLine(_ index: Int) -> Bool {
-        var previous = index - 1
-        while let byte = byte(previous), Self.isBlank(byte) || Self.lineMarks.contains(byte) { previous -= 1 }
-        return byte(previous).map { Self.isNewline($0) || Self.isQuote($0) } ?? true
+        let previous = byte(before: index) { Self.isBlank($0) || Self.lineMarks.contains($0) }
+        return previous.map { Self.isNewline($0) || Self.isQuote($0) } ?? true
     }
 
     /// Marks before header lines in the output of tools, and before the elements of a list in YAML.
@@ -148,6 +157,10 @@ extension SecretText {
     }
 
     /// The value of a quoted key: a string's content, an object, an array or a number, but not null or a Boolean.
+    ///
+    /// - Parameters:
+    ///   - start: The index of the value.
+    ///   - key: The index of a quote of the key.
     func value(at start: Int, key: Int) -> Value {
         let level = units[key].level
         guard let first = byte(start) else { return Value(content: start..<start, end: start) }
@@ -175,11 +188,10 @@ extension SecretText {
     /// The string that a quote opens; it ends with the text if it is cut off.
     func string(openedBy quote: Int) -> Value {
         let close = closing(of: quote) ?? units.count
-        var value = Value(content: quote + 1..<close, end: close)
-        value.string = quote..<min(close + 1, units.count)
+        let string = quote..<min(close + 1, units.count)
         // A quote of a lower level also ends the text around this string, so the scan continues at that quote.
-        if close < units.count, units[close].level == units[quote].level { value.end = close + 1 }
-        return value
+        let isClosed = close < units.count && units[close].level == units[quote].level
+        return Value(content: quote + 1..<close, end: isClosed ? close + 1 : close, string: string)
     }
 
     /// The end of an object or an array, skipping its strings; the end of the text if it is cut off.
@@ -300,9 +312,7 @@ extension SecretText {
 
     /// Whether a name follows a semicolon, as in `form-data; name=password`.
     func isParameter(_ start: Int) -> Bool {
-        var previous = start - 1
-        while let byte = byte(previous), Self.isBlank(byte) { previous -= 1 }
-        return byte(previous) == UInt8(ascii: ";")
+        byte(before: start, skipping: Self.isBlank) == UInt8(ascii: ";")
     }
 }
 

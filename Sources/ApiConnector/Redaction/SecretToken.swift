@@ -3,74 +3,53 @@
 // MIT License, see LICENSE.
 
 /// A part of a text that can be a secret, or that can say that a value is one.
-struct SecretToken {
-    /// A name and a separator, without quotes.
-    struct Label {
-        let name: Range<Int>
-        let separator: Int
-    }
-
-    enum Kind {
-        /// A secret that its own form tells, such as a JSON web token.
-        case secret(Range<Int>)
-        /// `"name": value` of JSON and `"name" => value` of other formats, in any quotes and escaped to any depth.
-        case key(SecretText.Key)
-        /// Any other quote.
-        case quote
-        /// Two slashes, before a host and perhaps user info.
-        case slashes
-        /// `<name>` or `<prefix:name>` of XML; `name` is without the prefix.
-        case tag(Range<Int>, name: Range<Int>)
-        /// The end of a line.
-        case newline
-        /// A brace or `>`.
-        case bracket
-        /// `name=`
-        case assignment(Label)
-        /// `name:`
-        case label(Label)
-        /// `Bearer` or `Basic` before a word at an index.
-        case scheme(Range<Int>, credential: Int)
-        /// Characters without a meaning.
-        case other
-    }
-
-    let kind: Kind
-    let start: Int
-    /// The index at which the next token begins, unless a rule replaces more.
-    let end: Int
+enum SecretToken {
+    /// A secret that its own form tells, such as a JSON web token.
+    case secret(Range<Int>)
+    /// `"name": value` of JSON and `"name" => value` of other formats, in any quotes and escaped to any depth.
+    case key(SecretText.Key)
+    /// Any other quote.
+    case quote
+    /// Two slashes, before a host and perhaps user info.
+    case slashes
+    /// `<name>` or `<prefix:name>` of XML; `name` is without the prefix.
+    case tag(Range<Int>, name: Range<Int>)
+    /// The end of a line.
+    case newline
+    /// A brace or `>`.
+    case bracket(UInt8)
+    /// `name=`, without quotes.
+    case assignment(Range<Int>, separator: Int)
+    /// `name:`, without quotes.
+    case label(Range<Int>, separator: Int)
+    /// `Bearer` or `Basic` before a word at an index.
+    case scheme(Range<Int>, credential: Int)
+    /// Characters without a meaning.
+    case other
 }
 
 extension SecretText {
-    /// The token at an index.
-    func token(at start: Int, in quotes: OpenQuotes) -> SecretToken {
-        func token(_ kind: SecretToken.Kind, _ end: Int) -> SecretToken {
-            SecretToken(kind: kind, start: start, end: end)
-        }
-        if let secret = pathToken(at: start) { return token(.secret(secret), start) }
+    /// The token at an index, and the index at which the next one begins, unless a rule replaces more.
+    func token(at start: Int, in quotes: OpenQuotes) -> (SecretToken, end: Int) {
+        if let secret = pathToken(at: start) { return (.secret(secret), start) }
         switch units[start].byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"):
-            return token(key(openedBy: start).map(SecretToken.Kind.key) ?? .quote, start + 1)
+            return (key(openedBy: start).map(SecretToken.key) ?? .quote, start + 1)
         case UInt8(ascii: "/"):
-            return byte(start + 1) == UInt8(ascii: "/") ? token(.slashes, start + 2) : token(.other, start + 1)
-        case UInt8(ascii: "<"):
-            return token(tag(from: start + 1), start + 1)
-        case UInt8(ascii: "\n"):
-            return token(.newline, start + 1)
-        case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ">"):
-            return token(.bracket, start + 1)
+            return byte(start + 1) == UInt8(ascii: "/") ? (.slashes, start + 2) : (.other, start + 1)
+        case UInt8(ascii: "<"): return (tag(from: start + 1), start + 1)
+        case UInt8(ascii: "\n"): return (.newline, start + 1)
+        case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ">"): return (.bracket(units[start].byte), start + 1)
         case let byte where Self.isName(byte):
             let end = first(from: start) { !Self.isName($0.byte) }
-            if let secret = wordToken(start..<end) ?? privateKey(at: start, in: quotes) {
-                return token(.secret(secret), start)
-            }
-            return token(word(start..<end), end)
-        default:
-            return token(.other, start + 1)
+            if end - start >= Self.minimumTokenCount, isTokenStart(start) { return (.secret(start..<end), start) }
+            if let key = privateKey(at: start, in: quotes) { return (.secret(key), start) }
+            return (word(start..<end), end)
+        default: return (.other, start + 1)
         }
     }
 
-    private func tag(from start: Int) -> SecretToken.Kind {
+    private func tag(from start: Int) -> SecretToken {
         var name = start..<first(from: start) { !Self.isName($0.byte) }
         if byte(name.upperBound) == UInt8(ascii: ":") {
             name = name.upperBound + 1..<first(from: name.upperBound + 1) { !Self.isName($0.byte) }
@@ -81,12 +60,12 @@ extension SecretText {
         return .tag(start..<name.upperBound, name: name)
     }
 
-    private func word(_ word: Range<Int>) -> SecretToken.Kind {
+    private func word(_ word: Range<Int>) -> SecretToken {
         guard word.count <= Self.maximumNameCount else { return .other }
         let next = blanksEnd(word.upperBound)
         switch byte(next) {
-        case UInt8(ascii: "="): return .assignment(SecretToken.Label(name: word, separator: next))
-        case UInt8(ascii: ":"): return .label(SecretToken.Label(name: word, separator: next))
+        case UInt8(ascii: "="): return .assignment(word, separator: next)
+        case UInt8(ascii: ":"): return .label(word, separator: next)
         default: break
         }
         guard word.count <= 6, Self.isScheme(string(word)) else { return .other }
@@ -112,10 +91,6 @@ extension SecretText {
 
     /// The minimum length of a JSON web token.
     static let minimumTokenCount = 20
-
-    private func wordToken(_ word: Range<Int>) -> Range<Int>? {
-        word.count >= Self.minimumTokenCount && isTokenStart(word.lowerBound) ? word : nil
-    }
 
     /// Whether the base64 text of `{"`, which begins a JSON web token, is at an index.
     func isTokenStart(_ index: Int) -> Bool { begins("eyJ", at: index) }
@@ -176,22 +151,13 @@ extension SecretText {
 
     private static func isRandomBase64(_ segment: [UInt8]) -> Bool {
         guard segment.allSatisfy(base64Bytes.contains) else { return false }
-        let kinds = segment.map(CharacterKind.init)
-        guard [.lowercase, .uppercase, .digit].allSatisfy(kinds.contains) else { return false }
+        let kinds = segment.map { byte in characterKinds.firstIndex { $0.contains(byte) } }
+        guard characterKinds.indices.allSatisfy(kinds.contains) else { return false }
         let changeCount = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
         return 5 * changeCount >= 2 * segment.count
     }
 
-    private enum CharacterKind {
-        case lowercase, uppercase, digit, mark
-
-        init(_ byte: UInt8) {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): self = .lowercase
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): self = .uppercase
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit
-            default: self = .mark
-            }
-        }
-    }
+    private static let characterKinds = [
+        ByteSet("abcdefghijklmnopqrstuvwxyz"), ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), .decimalDigits,
+    ]
 }

@@ -48,7 +48,9 @@ struct TextUnit {
                 unit.byte = value
                 unit.level.percent = UInt8(min(level, 7))
                 end = index + length
-            } else if decodesEntities, byte == UInt8(ascii: "&"), let (value, length) = TextEncoding.entity(at: index, of: bytes) {
+            } else if decodesEntities, byte == UInt8(ascii: "&"),
+                let (value, length) = TextEncoding.entity(at: index, of: bytes)
+            {
                 unit.byte = value
                 unit.level.entity = 1
                 end = index + length
@@ -87,7 +89,7 @@ extension TextUnit {
             var end = index
             while end < units.count, units[end].byte == UInt8(ascii: "\\"), units[end].level == level { end += 1 }
             if end < units.count, units[end].level == level {
-                append(units, backslashes: index..<end, to: &result, next: &index)
+                index = append(units, escapedBy: index..<end, to: &result)
             } else {
                 result += units[index..<end]
                 index = end
@@ -96,15 +98,12 @@ extension TextUnit {
         return result
     }
 
-    /// Appends a run of backslashes together with the character that it escapes, if any.
-    private static func append(
-        _ units: [TextUnit],
-        backslashes: Range<Int>,
-        to result: inout [TextUnit],
-        next: inout Int
-    ) {
+    /// Appends a run of backslashes together with the character that it escapes, if any; returns the next index.
+    private static func append(_ units: [TextUnit], escapedBy backslashes: Range<Int>, to result: inout [TextUnit])
+        -> Int
+    {
         var unit = units[backslashes.upperBound]
-        next = backslashes.upperBound + 1
+        let next = backslashes.upperBound + 1
         var start = backslashes.lowerBound
         // `\n` is one level deep, `\\n` two levels, and `\\\\n` three.
         var depth = Int.bitWidth - backslashes.count.leadingZeroBitCount
@@ -115,23 +114,22 @@ extension TextUnit {
             unit.byte = TextEncoding.escaped(unit.byte) ?? unit.byte
         case UInt8(ascii: "u"):
             guard let code = code(units, at: next, level: unit.level) else { fallthrough }
-            next += 4
             unit.level.escape = UInt8(min(depth, 7))
             unit.start = units[start].start
             for byte in String(Unicode.Scalar(code).map(Character.init) ?? "\u{FFFD}").utf8 {
                 unit.byte = byte
                 result.append(unit)
             }
-            return
+            return next + 4
         default:
             result += units[backslashes]
-            next = backslashes.upperBound
-            return
+            return backslashes.upperBound
         }
         result += units[backslashes.lowerBound..<start]
         unit.level.escape = UInt8(min(depth, 7))
         unit.start = units[start].start
         result.append(unit)
+        return next
     }
 
     /// The depth of a quote after backslashes, and the index of the first backslash that belongs to it.
