@@ -106,3 +106,37 @@ private enum Base64Form {
         return forms
     }
 }
+
+/// The credentials of the `Basic` scheme (RFC 7617, section 2).
+package enum BasicCredentials {
+    /// The password in the base64 text of `user:password`.
+    ///
+    /// If the password is empty, as some services require for their keys, the secret is the user name. The result is
+    /// nil if the text is not such a pair.
+    package static func secret(in base64: String) -> String? {
+        guard let pair = Data(base64Encoded: base64).flatMap({ String(bytes: $0, encoding: .utf8) }),
+            let colon = pair.firstIndex(of: ":")
+        else { return nil }
+        let password = pair[pair.index(after: colon)...]
+        let secret = password.isEmpty ? pair[..<colon] : password
+        return secret.isEmpty ? nil : String(secret)
+    }
+}
+
+extension Sequence {
+    /// The elements with overlapping elements combined: the earlier element is extended to the end of the later one.
+    ///
+    /// The elements must already be sorted by their start.
+    package func unitingOverlaps(of range: WritableKeyPath<Element, Range<Int>>) -> [Element] {
+        var united: [Element] = []
+        for element in self {
+            if let last = united.last?[keyPath: range], element[keyPath: range].lowerBound < last.upperBound {
+                let end = Swift.max(last.upperBound, element[keyPath: range].upperBound)
+                united[united.count - 1][keyPath: range] = last.lowerBound..<end
+            } else {
+                united.append(element)
+            }
+        }
+        return united
+    }
+}

@@ -18,19 +18,19 @@ package struct TextReading {
     /// they decode it too far.
     package static func all(of bytes: [UInt8]) -> [TextReading] {
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
-        guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [text] }
+        guard bytes.contains(where: { TextEncoding(rawValue: $0) != nil }) else { return [text] }
         var readings = [text]
         var known: Set<[UInt8]> = [bytes]
         var newest = readings
         for _ in 0..<maximumDepth where !newest.isEmpty {
-            newest = newest.flatMap { reading in Encoding.allCases.compactMap(reading.decodedOnce) }
+            newest = newest.flatMap { reading in TextEncoding.allCases.compactMap(reading.decodedOnce) }
                 .filter { known.insert($0.bytes).inserted }
             readings += newest
         }
         // If a result does not contain the first byte of an encoding, decoding that encoding too changes nothing.
         var deepest = text
-        for (index, encoding) in Encoding.allCases.enumerated() where deepest.bytes.contains(encoding.rawValue) {
-            deepest = text.decodedToAnyDepth(Array(Encoding.allCases[...index]))
+        for (index, encoding) in TextEncoding.allCases.enumerated() where deepest.bytes.contains(encoding.rawValue) {
+            deepest = text.decodedToAnyDepth(Array(TextEncoding.allCases[...index]))
             if known.insert(deepest.bytes).inserted { readings.append(deepest) }
         }
         return readings
@@ -38,13 +38,13 @@ package struct TextReading {
 
     /// A text, and the results of decoding it once with each encoding.
     package static func decodedOnce(_ bytes: [UInt8]) -> [[UInt8]] {
-        guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [bytes] }
+        guard bytes.contains(where: { TextEncoding(rawValue: $0) != nil }) else { return [bytes] }
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
-        return [bytes] + Encoding.allCases.compactMap { text.decodedOnce($0)?.bytes }
+        return [bytes] + TextEncoding.allCases.compactMap { text.decodedOnce($0)?.bytes }
     }
 
     /// The text without one level of an encoding; nil if it has none.
-    private func decodedOnce(_ encoding: Encoding) -> TextReading? {
+    private func decodedOnce(_ encoding: TextEncoding) -> TextReading? {
         guard var mark = bytes.firstIndex(of: encoding.rawValue) else { return nil }
         var decoded = Writer(capacity: bytes.count)
         var index = 0
@@ -68,18 +68,18 @@ package struct TextReading {
     /// The text with all levels of the encodings decoded.
     ///
     /// Each complete character is decoded immediately, and the result may complete another character.
-    private func decodedToAnyDepth(_ encodings: [Encoding]) -> TextReading {
+    private func decodedToAnyDepth(_ encodings: [TextEncoding]) -> TextReading {
         var decoded = Writer(capacity: bytes.count)
         var index = 0
         while index < bytes.count {
-            if decoded.hasOpenEnd || Encoding(rawValue: bytes[index]) != nil {
+            if decoded.hasOpenEnd || TextEncoding(rawValue: bytes[index]) != nil {
                 decoded.append(bytes[index], starts[index])
                 while decoded.decodeEnd(encodings) {}
                 index += 1
             } else {
                 // Plain bytes are copied at once, which takes 0.75 of the time.
                 let start = index
-                while index < bytes.count, Encoding(rawValue: bytes[index]) == nil { index += 1 }
+                while index < bytes.count, TextEncoding(rawValue: bytes[index]) == nil { index += 1 }
                 decoded.append(bytes[start..<index], starts[start..<index])
             }
         }
@@ -116,7 +116,7 @@ extension TextReading {
             bytes.append(byte)
             starts.append(start)
             guard byte == 0x25 || byte == 0x5C || byte == 0x26 else { return }
-            openEnd = bytes.count - 1 + Encoding.byteCounts.upperBound
+            openEnd = bytes.count - 1 + TextEncoding.byteCounts.upperBound
         }
 
         func reading(endingAt end: Int) -> TextReading {
@@ -124,13 +124,13 @@ extension TextReading {
         }
 
         /// Decodes the character that ends here, if there is one.
-        mutating func decodeEnd(_ encodings: [Encoding]) -> Bool {
+        mutating func decodeEnd(_ encodings: [TextEncoding]) -> Bool {
             guard bytes.count <= openEnd else { return false }
             // Within an encoded character, only the last byte can begin another one, as in `\\`.
-            let first = max(0, bytes.count - Encoding.byteCounts.upperBound)
-            var start = bytes.count - Encoding.byteCounts.lowerBound
-            while start >= first, Encoding(rawValue: bytes[start]) == nil { start -= 1 }
-            guard start >= first, let encoding = Encoding(rawValue: bytes[start]), encodings.contains(encoding),
+            let first = max(0, bytes.count - TextEncoding.byteCounts.upperBound)
+            var start = bytes.count - TextEncoding.byteCounts.lowerBound
+            while start >= first, TextEncoding(rawValue: bytes[start]) == nil { start -= 1 }
+            guard start >= first, let encoding = TextEncoding(rawValue: bytes[start]), encodings.contains(encoding),
                 let (new, byteCount) = encoding.character(at: start, of: bytes), start + byteCount == bytes.count
             else { return false }
             let origin = starts[start]
@@ -139,82 +139,5 @@ extension TextReading {
             for byte in new { append(byte, origin) }
             return true
         }
-    }
-}
-
-/// How a text can be encoded within another text; the raw value is the first byte of an encoded character.
-private enum Encoding: UInt8, CaseIterable {
-    /// `%22`, as in a URL.
-    case percent = 0x25
-    /// `\"`, as in a string of JSON.
-    case escape = 0x5C
-    /// `&quot;`, as in XML.
-    case entity = 0x26
-
-    /// The length of an encoded character; each half of a surrogate pair counts separately.
-    static let byteCounts = 2...6
-
-    /// The character that begins at an index, and its encoded length; nil if there is none.
-    func character(at index: Int, of bytes: [UInt8]) -> (bytes: [UInt8], count: Int)? {
-        switch self {
-        case .percent:
-            return Self.number(bytes, index + 1, digitCount: 2).map { ([UInt8(truncatingIfNeeded: $0)], 3) }
-        case .escape:
-            guard index + 1 < bytes.count else { return nil }
-            switch bytes[index + 1] {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return ([bytes[index + 1]], 2)
-            case UInt8(ascii: "b"): return ([0x08], 2)
-            case UInt8(ascii: "f"): return ([0x0C], 2)
-            case UInt8(ascii: "n"): return ([0x0A], 2)
-            case UInt8(ascii: "r"): return ([0x0D], 2)
-            case UInt8(ascii: "t"): return ([0x09], 2)
-            case UInt8(ascii: "u"): return Self.codePoint(bytes, at: index)
-            default: return nil
-            }
-        case .entity:
-            guard let end = bytes[index...].prefix(Self.byteCounts.upperBound).firstIndex(of: UInt8(ascii: ";")),
-                let byte = Self.entities[bytes[index + 1..<end]]
-            else { return nil }
-            return ([byte], end + 1 - index)
-        }
-    }
-
-    /// `\u00e9`, or `\ud83d\udd11`, which is one character.
-    private static func codePoint(_ bytes: [UInt8], at index: Int) -> (bytes: [UInt8], count: Int)? {
-        func unit(_ index: Int) -> UInt16? {
-            guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
-            else { return nil }
-            return number(bytes, index + 2, digitCount: 4)
-        }
-        guard let first = unit(index) else { return nil }
-        guard UTF16.isLeadSurrogate(first), let second = unit(index + 6), UTF16.isTrailSurrogate(second) else {
-            return (Array(String(decoding: [first], as: UTF16.self).utf8), 6)
-        }
-        return (Array(String(decoding: [first, second], as: UTF16.self).utf8), 12)
-    }
-
-    /// A number of `digitCount` hexadecimal digits.
-    private static func number(_ bytes: [UInt8], _ start: Int, digitCount: Int) -> UInt16? {
-        guard start + digitCount <= bytes.count else { return nil }
-        var number: UInt16 = 0
-        for byte in bytes[start..<start + digitCount] {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            number = number << 4 | UInt16(digit)
-        }
-        return number
-    }
-
-    /// The characters by the names between `&` and `;`.
-    private static let entities: [ArraySlice<UInt8>: UInt8] = [
-        "quot": "\"", "#34": "\"", "#x22": "\"", "apos": "'", "#39": "'", "#x27": "'",
-        "amp": "&", "#38": "&", "lt": "<", "gt": ">",
-    ].reduce(into: [:]) { (table, entity: (key: String, value: Unicode.Scalar)) in
-        table[Array(entity.key.utf8)[...]] = UInt8(ascii: entity.value)
     }
 }

@@ -81,7 +81,7 @@ struct TestRuns {
         "Request": "Request Routes Redaction Connector Providers Timing Progress",
         "Response": "Streaming Connector",
         "Streaming": "Streaming Response Connector",
-        "Providers": "Providers Connector Response Streaming Timing Traffic/Limiting",
+        "Providers": "Providers Connector Response Streaming Timing Traffic/RateAndConcurrencyLimits",
         "Redaction": "Errors Providers Response",
         "Errors": "Connector Request Response Redaction Providers/Retrying BadInput",
         "Traffic": "Traffic",
@@ -104,8 +104,8 @@ struct TestRuns {
 
     /// The folders of the tests, in the order in which they run.
     ///
-    /// Each item is one or more folders whose tests run together: Traffic/Caching, then Traffic, for
-    /// Traffic/Caching/CacheKey.swift.
+    /// Each item is one or more folders whose tests run together: Traffic/Cache, then Traffic, for
+    /// Traffic/Cache/CacheKey.swift.
     private func testFolders(of mutant: Mutant) -> [String] {
         let folders = mutant.file.split(separator: "/").dropLast().map(String.init)
         let paths = stride(from: folders.count, through: 1, by: -1).map { folders.prefix($0).joined(separator: "/") }

@@ -201,7 +201,7 @@ extension JSONValueParser {
     private mutating func codeUnit() throws(Flaw) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = byte.flatMap(TextUnit.hexadecimal) else { throw .syntax }
+            guard let digit = byte.flatMap(TextEncoding.hexadecimal) else { throw .syntax }
             unit = unit << 4 | UInt16(digit)
             index += 1
         }

@@ -108,11 +108,27 @@ extension Redactor {
         return SecretPlace.united(places + values.places(in: bytes))
     }
 
-    private func secretPlaces(in bytes: [UInt8], _ place: SecretScanner.Place) -> [SecretPlace] {
-        guard SecretScanner.mayHoldSecrets(bytes) else { return [] }
+    func secretPlaces(in bytes: [UInt8], _ place: SecretText.Place) -> [SecretPlace] {
+        guard SecretText.mayHoldSecrets(bytes) else { return [] }
         var scanner = SecretScanner(bytes, in: place, redactor: self)
-        _ = scanner.run()
-        return scanner.places
+        return scanner.places()
+    }
+
+    /// The bytes without their secrets; nil if there are none.
+    ///
+    /// - Parameter limit: The number of bytes of the original to return; all by default. A secret that begins within
+    ///   them is replaced, even if the text says that it is secret only after them.
+    func redacted(_ bytes: [UInt8], at places: [SecretPlace], upTo limit: Int = .max) -> [UInt8]? {
+        guard !places.isEmpty else { return nil }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var copied = 0
+        for place in places where place.range.lowerBound < limit {
+            output += bytes[copied..<place.range.lowerBound]
+            output += place.quote + Self.replacement.utf8 + place.quote
+            copied = place.range.upperBound
+        }
+        return output + bytes[copied..<max(copied, min(limit, bytes.count))]
     }
 
     /// The values of cookies.
@@ -147,26 +163,79 @@ extension Redactor.SecretPlace {
     ///
     /// A place that contains another one keeps its quote.
     static func united(_ places: [Self]) -> [Self] {
-        var united: [Self] = []
         let isSorted = zip(places, places.dropFirst()).allSatisfy { $0.range.upperBound <= $1.range.lowerBound }
         if isSorted { return places }
-        for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
-            if let last = united.last, place.range.lowerBound < last.range.upperBound {
-                let end = max(last.range.upperBound, place.range.upperBound)
-                united[united.count - 1].range = last.range.lowerBound..<end
-            } else {
-                united.append(place)
-            }
-        }
-        return united
+        return places.sorted { $0.range.lowerBound < $1.range.lowerBound }.unitingOverlaps(of: \.range)
     }
 }
 
 extension ArraySlice<UInt8> {
     /// The slice without blanks at both ends.
     fileprivate var trimmed: Self {
-        let start = firstIndex { !SecretScanner.isBlank($0) } ?? endIndex
-        let end = lastIndex { !SecretScanner.isBlank($0) }.map { $0 + 1 } ?? start
+        let start = firstIndex { !SecretText.isBlank($0) } ?? endIndex
+        let end = lastIndex { !SecretText.isBlank($0) }.map { $0 + 1 } ?? start
         return self[start..<Swift.max(start, end)]
     }
+}
+
+/// Known secret values, which are replaced wherever a text quotes them.
+final class SecretValues: Sendable, Hashable {
+    private let values: Set<[UInt8]>
+    private let search: SecretSearch
+    /// The length of the longest value in bytes.
+    private let maximumByteCount: Int
+
+    /// Returns nil if no value is long enough to be replaced; see ``isTelling(_:)``.
+    init?(_ values: some Sequence<[UInt8]>) {
+        let values = Set(values.filter(Self.isTelling))
+        guard let longest = values.map(\.count).max() else { return nil }
+        self.values = values
+        search = SecretSearch(Array(values))
+        maximumByteCount = longest
+    }
+
+    /// The values of both collections.
+    static func joining(_ one: SecretValues?, _ other: SecretValues?) -> SecretValues? {
+        guard let one, let other, one != other else { return one ?? other }
+        return SecretValues(one.values.union(other.values))
+    }
+
+    /// Whether a value is replaced wherever it occurs.
+    ///
+    /// A value of 8 bytes or more is replaced, because common policies require passwords of this length. A value of 6
+    /// or 7 bytes is replaced if it mixes letters with other characters, such as `hunter2`. A shorter value may be a
+    /// word or a number that a text contains by chance.
+    static func isTelling(_ value: [UInt8]) -> Bool {
+        guard value.count < 8 else { return true }
+        let letterCount = value.count { 0x61...0x7A ~= $0 | 0x20 }
+        return value.count >= 6 && letterCount > 0 && letterCount < value.count
+    }
+
+    /// The bytes with all values replaced.
+    ///
+    /// - Parameter byteCount: The number of bytes to include; a value that begins within them may end after them. All
+    ///   bytes by default.
+    func masked(_ bytes: some Collection<UInt8>, upTo byteCount: Int = .max) -> [UInt8] {
+        // In JSON, each byte of a value can take up to six bytes.
+        let (limit, isOverflowing) = byteCount.addingReportingOverflow(6 * maximumByteCount)
+        let bytes = Array(bytes.prefix(isOverflowing ? .max : limit))
+        let end = min(byteCount, bytes.count)
+        var masked: [UInt8] = []
+        var copied = 0
+        for (range, _) in search.findings(in: bytes) where range.lowerBound < end {
+            masked += bytes[copied..<range.lowerBound] + Array(Redactor.replacement.utf8)
+            copied = range.upperBound
+        }
+        if copied < end { masked += bytes[copied..<end] }
+        return masked
+    }
+
+    /// The places of the values, in order and without overlaps.
+    func places(in bytes: [UInt8]) -> [Redactor.SecretPlace] {
+        search.findings(in: bytes).map { Redactor.SecretPlace(range: $0.range) }
+    }
+
+    static func == (left: SecretValues, right: SecretValues) -> Bool { left.values == right.values }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }

@@ -48,7 +48,9 @@ struct TextUnit {
                 unit.byte = value
                 unit.level.percent = UInt8(min(level, 7))
                 end = index + length
-            } else if decodesEntities, byte == UInt8(ascii: "&"), let (value, length) = entity(bytes, at: index) {
+            } else if decodesEntities, byte == UInt8(ascii: "&"),
+                let (value, length) = TextEncoding.entity(at: index, of: bytes)
+            {
                 unit.byte = value
                 unit.level.entity = 1
                 end = index + length
@@ -60,38 +62,15 @@ struct TextUnit {
     }
 
     private static func percentEncoded(_ bytes: [UInt8], at start: Int) -> (UInt8, level: Int, length: Int)? {
-        func value(_ index: Int) -> UInt8? {
-            guard index + 1 < bytes.count, let high = hexadecimal(bytes[index]), let low = hexadecimal(bytes[index + 1])
-            else { return nil }
-            return high << 4 | low
-        }
-        var index = start + 1
-        guard var byte = value(index) else { return nil }
+        guard var byte = TextEncoding.number(bytes, start + 1, digitCount: 2) else { return nil }
+        var index = start + 3
         var level = 1
-        while byte == UInt8(ascii: "%"), let next = value(index + 2) {
+        while byte == TextEncoding.percent.rawValue, let next = TextEncoding.number(bytes, index, digitCount: 2) {
             byte = next
             index += 2
             level += 1
         }
-        return (byte, level, index + 2 - start)
-    }
-
-    private static let entities: [(name: [UInt8], byte: UInt8)] = [
-        ("quot", "\""), ("#34", "\""), ("#x22", "\""), ("apos", "'"), ("#39", "'"), ("#x27", "'"), ("amp", "&"),
-        ("#38", "&"), ("lt", "<"), ("gt", ">"),
-    ].map { (name: String, byte: Unicode.Scalar) in (Array("&\(name);".utf8), UInt8(ascii: byte)) }
-
-    private static func entity(_ bytes: [UInt8], at start: Int) -> (UInt8, length: Int)? {
-        entities.first { bytes[start...].starts(with: $0.name) }.map { ($0.byte, $0.name.count) }
-    }
-
-    static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return (UInt8(truncatingIfNeeded: byte), level, index - start)
     }
 }
 
@@ -110,7 +89,7 @@ extension TextUnit {
             var end = index
             while end < units.count, units[end].byte == UInt8(ascii: "\\"), units[end].level == level { end += 1 }
             if end < units.count, units[end].level == level {
-                append(units, backslashes: index..<end, to: &result, next: &index)
+                index = append(units, escapedBy: index..<end, to: &result)
             } else {
                 result += units[index..<end]
                 index = end
@@ -119,45 +98,38 @@ extension TextUnit {
         return result
     }
 
-    /// Appends a run of backslashes together with the character that it escapes, if any.
-    private static func append(
-        _ units: [TextUnit],
-        backslashes: Range<Int>,
-        to result: inout [TextUnit],
-        next: inout Int
-    ) {
+    /// Appends a run of backslashes together with the character that it escapes, if any; returns the next index.
+    private static func append(_ units: [TextUnit], escapedBy backslashes: Range<Int>, to result: inout [TextUnit])
+        -> Int
+    {
         var unit = units[backslashes.upperBound]
-        next = backslashes.upperBound + 1
+        let next = backslashes.upperBound + 1
         var start = backslashes.lowerBound
         // `\n` is one level deep, `\\n` two levels, and `\\\\n` three.
         var depth = Int.bitWidth - backslashes.count.leadingZeroBitCount
         switch unit.byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"):
             (depth, start) = quoteDepth(backslashes)
-        case UInt8(ascii: "/"):
-            break
-        case UInt8(ascii: "n"): unit.byte = UInt8(ascii: "\n")
-        case UInt8(ascii: "r"): unit.byte = UInt8(ascii: "\r")
-        case UInt8(ascii: "t"): unit.byte = UInt8(ascii: "\t")
+        case UInt8(ascii: "/"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            unit.byte = TextEncoding.escaped(unit.byte) ?? unit.byte
         case UInt8(ascii: "u"):
             guard let code = code(units, at: next, level: unit.level) else { fallthrough }
-            next += 4
             unit.level.escape = UInt8(min(depth, 7))
             unit.start = units[start].start
             for byte in String(Unicode.Scalar(code).map(Character.init) ?? "\u{FFFD}").utf8 {
                 unit.byte = byte
                 result.append(unit)
             }
-            return
+            return next + 4
         default:
             result += units[backslashes]
-            next = backslashes.upperBound
-            return
+            return backslashes.upperBound
         }
         result += units[backslashes.lowerBound..<start]
         unit.level.escape = UInt8(min(depth, 7))
         unit.start = units[start].start
         result.append(unit)
+        return next
     }
 
     /// The depth of a quote after backslashes, and the index of the first backslash that belongs to it.
@@ -178,7 +150,7 @@ extension TextUnit {
     private static func code(_ units: [TextUnit], at index: Int, level: Level) -> UInt16? {
         guard index + 4 <= units.count else { return nil }
         return units[index..<index + 4].reduce(0 as UInt16?) { code, unit in
-            guard let code, unit.level == level, let digit = hexadecimal(unit.byte) else { return nil }
+            guard let code, unit.level == level, let digit = TextEncoding.hexadecimal(unit.byte) else { return nil }
             return code << 4 | UInt16(digit)
         }
     }

@@ -275,7 +275,7 @@ private struct SecretValueFinder {
         let bytes = Array(data)
         for place in redactor.secretPlaces(inBody: bytes, mediaType: mediaType) {
             let value = bytes[place.range]
-            if value.first.map(SecretScanner.isBracket) == true {
+            if value.first.map(SecretText.isBracket) == true {
                 noteStrings(in: value)
             } else {
                 note(value)
