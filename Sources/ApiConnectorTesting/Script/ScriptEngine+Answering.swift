@@ -55,7 +55,8 @@ extension ScriptEngine {
         if !isMatched, let passOn = delivery?.passOn { return try await passOn(request) }
         let taken = try takeStep(for: sent, differences)
         let place = taken.step.place
-        let response = try await response(of: taken, to: sent, exchange).coded(for: sent.request)
+        let response = try await response(of: taken, to: sent, exchange)
+            .coded(sent.request.encoder, sent.request.decoder)
         if case .broken(let error) = response.answer {
             let text = IssueText.unfit(declarations[taken.declaration].matcher, at: place, error.detail)
             add(.unfit, IssueText.sentence(text), at: place)
