@@ -36,15 +36,16 @@ extension ServerSentEvent {
     ) throws(ApiConnectorError) -> Model {
         let json = Data(data.utf8)
         do {
-            return try JSONNesting.decode(model, from: json, with: decoder)
+            return try decoder.value(model, in: json)
         } catch {
+            let failure = DecodingFailure(error, in: json, as: model, with: decoder, isRecord: true)
             throw ApiConnectorError(
                 .decodingFailed,
                 at: .value,
-                "the data of an event does not decode as \(model): \(CodingText.describe(error, in: json))",
+                "the data of an event does not decode as \(model): \(failure.reason)",
                 underlying: error
             )
-            .advising(DecodingAdvice.text(for: error, in: json, as: model, with: decoder, isRecord: true, .standard))
+            .advising(failure.advice)
         }
     }
 }

@@ -147,15 +147,12 @@ extension JSONDecoder {
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) is not JSON in UTF-8")
         }
         do {
-            return try JSONNesting.decode(type, from: text.data, with: self)
+            return try value(type, in: text.data)
         } catch {
-            let redactor = redactor()
-            let reason = CodingText.describe(error, in: text.data, redactor)
-            let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"
+            let failure = DecodingFailure(error, in: text.data, as: type, with: self, isRecord: true, redactor())
+            let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(failure.reason)"
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) \(fault)", underlying: error)
-                .advising(
-                    DecodingAdvice.text(for: error, in: text.data, as: type, with: self, isRecord: true, redactor)
-                )
+                .advising(failure.advice)
         }
     }
 }
