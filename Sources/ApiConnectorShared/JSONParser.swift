@@ -19,6 +19,11 @@ package struct LocatedJSON {
     /// The range of the value in the text, including a string's quotes.
     package let range: Range<Int>
 
+    package init(content: Content, range: Range<Int>) {
+        self.content = content
+        self.range = range
+    }
+
     /// The value of a key; the first value if the key occurs more than once.
     ///
     /// Nil if the key is missing or this value is not an object.
