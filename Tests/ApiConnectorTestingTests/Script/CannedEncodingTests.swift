@@ -39,69 +39,74 @@ private struct Counted: Codable, Sendable, Equatable {
 }
 
 struct CannedEncodingTests {
-    private let value = Counted(name: "Sencha")
+    private typealias Connection<Responses: ResponseSource> = NetworkConnector<TestConnector<Responses>, Shop>
 
-    /// The number of times that a call encodes and decodes the value of a canned response.
-    private func counting(_ calls: (Counted.Counts) async throws -> Void) async throws -> [Int] {
-        let counts = Counted.Counts()
-        try await Counted.$counts.withValue(counts) { try await calls(counts) }
-        return [counts.encoded, counts.decoded]
-    }
+    private let value = Counted(name: "Sencha")
+    private let script = Script(for: Shop.self, in: .test)
+    private let counts = Counted.Counts()
 
     private func connection<Responses: ResponseSource>(
         _ responses: Responses,
         _ configuration: ConnectionConfiguration = ConnectionConfiguration()
-    ) -> NetworkConnector<TestConnector<Responses>, Shop> {
-        NetworkConnector(environment: .test, provider: TestConnector(responses), configuration: configuration)
+    ) -> Connection<Responses> {
+        Connection(environment: .test, provider: TestConnector(responses), configuration: configuration)
+    }
+
+    /// Makes calls whose codings are counted.
+    private func call(_ api: Connection<some ResponseSource>, times: Int) async throws {
+        try await Counted.$counts.withValue(counts) {
+            for _ in 0..<times {
+                let found = try await api.value(Counted.self, at: .tea(id: 1))
+                #expect(found == value)
+            }
+        }
+    }
+
+    private func declare(_ answers: ScriptedAnswers<Shop>, _ response: TestConnectorResponse? = nil) {
+        Counted.$counts.withValue(counts) {
+            _ = response.map { answers.answer($0, times: 2) } ?? answers.answer(value, times: 2)
+        }
     }
 
     @Test func aValueIsEncodedAndDecodedOncePerResponse() async throws {
-        let found = try await counting { _ in
-            let source = ClosureSource { [value] in .json(value) }
-            let api = connection(source)
-            for _ in 0..<3 { #expect(try await api.value(Counted.self, at: .tea(id: 1)) == value) }
-            let sorted = JSONEncoder()
-            sorted.outputFormatting = .sortedKeys
-            let other = connection(source, ConnectionConfiguration(encoder: sorted))
-            #expect(try await other.value(Counted.self, at: .tea(id: 1)) == value)
-        }
-        #expect(found == [4, 4])
+        let source = ClosureSource { [value] in .json(value) }
+        try await call(connection(source), times: 3)
+        #expect(counts.encoded == 3)
+        #expect(counts.decoded == 3)
+        let sorted = JSONEncoder()
+        sorted.outputFormatting = .sortedKeys
+        try await call(connection(source, ConnectionConfiguration(encoder: sorted)), times: 1)
+        #expect(counts.encoded == 4)
+        #expect(counts.decoded == 4)
     }
 
     /// The first of the decodings is the check.
     @Test func aScriptsValueIsEncodedOnceForAllResponses() async throws {
-        let found = try await counting { _ in
-            let script = Script(for: Shop.self, in: .test)
-            script.on(.tea(id: 1), as: Counted.self).answer(value, times: 3)
-            let api = connection(script)
-            for _ in 0..<3 { #expect(try await api.value(Counted.self, at: .tea(id: 1)) == value) }
-            #expect(await script.end().isEmpty)
-        }
-        #expect(found == [1, 4])
+        declare(script.on(.tea(id: 1), as: Counted.self))
+        #expect(counts.encoded == 1)
+        #expect(counts.decoded == 1)
+        try await call(connection(script), times: 2)
+        #expect(counts.encoded == 1)
+        #expect(counts.decoded == 3)
+        #expect(await script.end().isEmpty)
     }
 
+    /// Each response is encoded and checked with these coders.
     @Test func aScriptsValueIsEncodedAgainOnlyForCodersOfTheConnection() async throws {
-        let found = try await counting { counts in
-            let script = Script(for: Shop.self, in: .test)
-            script.on(.tea(id: 1)).answer(value, times: 2)
-            #expect([counts.encoded, counts.decoded] == [1, 1])
-            let api = connection(script, ConnectionConfiguration(json: JSONCoding(dates: .iso8601)))
-            for _ in 0..<2 { #expect(try await api.value(Counted.self, at: .tea(id: 1)) == value) }
-            #expect(await script.end().isEmpty)
-        }
-        // Each response is encoded and checked with these coders.
-        #expect(found == [3, 5])
+        declare(script.on(.tea(id: 1)))
+        let configuration = ConnectionConfiguration(json: JSONCoding(dates: .iso8601))
+        try await call(connection(script, configuration), times: 2)
+        #expect(counts.encoded == 3)
+        #expect(counts.decoded == 5)
+        #expect(await script.end().isEmpty)
     }
 
     @Test func aScriptsJSONIsEncodedOnceForAllResponses() async throws {
-        let found = try await counting { _ in
-            let script = Script(for: Shop.self, in: .test)
-            script.on(.tea(id: 1), as: Counted.self).answer(.json(value), times: 2)
-            let api = connection(script)
-            for _ in 0..<2 { #expect(try await api.value(Counted.self, at: .tea(id: 1)) == value) }
-            #expect(await script.end().isEmpty)
-        }
-        #expect(found == [1, 3])
+        declare(script.on(.tea(id: 1), as: Counted.self), .json(value))
+        try await call(connection(script), times: 2)
+        #expect(counts.encoded == 1)
+        #expect(counts.decoded == 3)
+        #expect(await script.end().isEmpty)
     }
 }
 

@@ -59,8 +59,14 @@ struct DecodedElements<Value: Decodable & Sendable, Element: Sendable>: ElementP
     }
 
     private func append(_ text: JSONText, to batch: inout [Element]) throws(ApiConnectorError) {
-        let record = Result { () throws(ApiConnectorError) in try decode(Value.self, text, failures) }
-        if let element = try policy.element(record) { batch.append(element) }
+        let value: Value
+        do throws(ApiConnectorError) {
+            value = try decode(Value.self, text, failures)
+        } catch {
+            if let element = try policy.failure(error) { batch.append(element) }
+            return
+        }
+        batch.append(policy.element(value))
     }
 }
 
