@@ -21,3 +21,11 @@ public struct FixtureError: Error, LocalizedError, CustomStringConvertible, Hash
         description = "The launch seed is refused: \(reason)."
     }
 }
+
+/// The former name of the error of a launch seed.
+@available(*, deprecated, renamed: "FixtureError")
+public typealias LaunchSeedError = FixtureError
+
+/// The former name of the error of a recording.
+@available(*, deprecated, renamed: "FixtureError")
+public typealias RecordingError = FixtureError

@@ -38,68 +38,33 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         try request.checkSendable()
         // Comparing the types costs less than a cast.
         if exchangeSource == nil, !request.isTimeLimited, type(of: request.timeSource) == SystemTimeSource.self {
-            return try await immediateAnswer(to: request)
+            return try await answer(to: request)
         }
         return try await request.withTimeLimits { (request) throws(ApiConnectorError) in
-            if request.isTimeLimited {
-                return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
-            }
-            do {
-                return try await answer(to: request)
-            } catch {
-                throw ApiConnectorError(mapping: error, request: request)
-            }
-        }
-    }
-
-    /// Answers without time limits if the source's answer is complete, because setting limits up takes as long as the
-    /// whole answer.
-    @inline(__always)
-    private func immediateAnswer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        do {
-            try Task.checkCancellation()
-            let answer = try await responses.response(for: request).coded(for: request)
-            let response =
-                if let response = answer.whole(to: request) { response } else {
-                    try await request.withTimeLimits { (request) throws(ApiConnectorError) in
-                        do {
-                            return try await GivenResponse(canned: answer).delivered(to: request)
-                        } catch {
-                            throw ApiConnectorError(mapping: error, request: request)
-                        }
-                    }
-                }
-            request.reportBodySent()
-            return response
-        } catch {
-            throw ApiConnectorError(mapping: error, request: request)
+            guard request.isTimeLimited else { return try await answer(to: request) }
+            return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
         }
     }
 
     @inline(__always)
-    private func answer(to request: ApiRequest) async throws -> ApiResponse {
-        try Task.checkCancellation()
+    private func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let stopwatch = Stopwatch(request.timeSource)
         do {
-            var response = try await delivered(to: request)
+            try Task.checkCancellation()
+            var response = try await given(to: request).delivered(to: request)
             stopwatch?.time(&response)
             request.reportBodySent()
             return response
-        } catch let error as ApiConnectorError {
+        } catch {
+            let error = ApiConnectorError(mapping: error, request: request)
             throw stopwatch?.timed(error) ?? error
         }
     }
 
     @inline(__always)
-    private func delivered(to request: ApiRequest) async throws -> ApiResponse {
-        if let exchangeSource {
-            var given = try await exchangeSource.given(to: request)
-            given.canned = given.canned.coded(for: request)
-            return try await given.delivered(to: request)
-        }
-        let answer = try await responses.response(for: request).coded(for: request)
-        if let response = answer.whole(to: request) { return response }
-        return try await GivenResponse(canned: answer).delivered(to: request)
+    private func given(to request: ApiRequest) async throws -> GivenResponse {
+        if let exchangeSource { return try await exchangeSource.given(to: request) }
+        return GivenResponse(canned: try await responses.response(for: request))
     }
 }
 
@@ -116,5 +81,93 @@ extension TestConnector where Responses == ClosureResponses {
     /// The closure is called once for each request.
     public init(_ response: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse) {
         self.init(ClosureResponses(response))
+    }
+}
+
+/// A source of answers for a test double.
+public protocol ResponseSource: Sendable {
+    /// Returns the answer to a request.
+    ///
+    /// - Throws: The call's error. An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport
+    ///   maps it. Any other error becomes kind `.other`.
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse
+}
+
+/// A source of answers that can be made without arguments, so that a type alias can select it.
+///
+/// ```swift
+/// struct PostsResponses: ResponseProvider {
+///     func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+///         .json([Post.sample])
+///     }
+/// }
+/// ```
+public protocol ResponseProvider: ResponseSource {
+    /// Makes the source.
+    init()
+}
+
+/// A closure as a source of answers.
+public struct ClosureResponses: ResponseSource {
+    private let answer: @Sendable (ApiRequest) async throws -> TestConnectorResponse
+
+    init(_ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse) {
+        self.answer = answer
+    }
+
+    /// Returns the closure's answer.
+    public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await answer(request)
+    }
+}
+
+/// Measures one canned exchange on a test's clock: the wait for the head, and the body.
+private struct Stopwatch: Sendable {
+    private let timeSource: any TimeSource
+    private let start: Duration
+
+    /// Returns nil for the machine's clock.
+    ///
+    /// On that clock, the time of a canned response means nothing. The clock is also expensive to read.
+    init?(_ timeSource: any TimeSource) {
+        guard type(of: timeSource) != SystemTimeSource.self else { return nil }
+        self.timeSource = timeSource
+        start = timeSource.now
+    }
+
+    /// Sets the timing of a response.
+    ///
+    /// A streamed body is measured until its end.
+    func time(_ response: inout ApiResponse) {
+        let record = TransportTimesRecord()
+        let head = timeSource.now
+        record.update { times in
+            times[.responseWait] = head - start
+            times[.receiving] = .zero
+        }
+        response.timesRecord = record
+        if let body = response.body.collected {
+            return record.update { $0.decodedBodyByteCount = Int64(body.count) }
+        }
+        guard
+            let body = try? response.body.transformed(
+                { $0 },
+                onEnd: { [timeSource] _ in
+                    let end = timeSource.now
+                    record.update { $0[.receiving] = end - head }
+                }
+            )
+        else { return }
+        response.body = body
+    }
+
+    /// Sets the timing of a failure.
+    func timed(_ error: ApiConnectorError) -> ApiConnectorError {
+        guard error.timesRecord == nil else { return error }
+        var error = error
+        let record = TransportTimesRecord()
+        record.update { $0[.responseWait] = timeSource.now - start }
+        error.timesRecord = record
+        return error
     }
 }

@@ -2,6 +2,85 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+/// A failed attempt that was followed by another attempt.
+public struct AttemptSummary: Sendable, Hashable {
+    /// The request as it was sent, with secrets replaced.
+    ///
+    /// ``RequestSummary/attempt`` is the number of the attempt.
+    public let request: RequestSummary
+
+    /// The status of the response; nil if the attempt failed without a response.
+    public let status: HTTPStatus?
+
+    /// The kind of failure; `.unacceptableStatus` if the attempt returned a response that called for a retry.
+    public let kind: ApiConnectorError.Kind
+
+    /// The failure in words, as part of a sentence and without a full stop.
+    public let detail: String
+
+    /// How long the attempt took.
+    public let duration: Duration
+
+    /// How long the call waited before the next attempt.
+    public let wait: Duration
+
+    /// The times of the attempt's phases; nil if the transport does not measure them, or was not reached.
+    public let times: TransportTimes?
+
+    init(_ request: ApiRequest, _ result: Result<ApiResponse, ApiConnectorError>, duration: Duration, wait: Duration) {
+        self.request = RequestSummary(request)
+        self.duration = duration
+        self.wait = wait
+        switch result {
+        case .success(let response):
+            status = response.status
+            times = response.times
+            kind = .unacceptableStatus
+            detail = "the server answered \(response.status)"
+        case .failure(let error):
+            status = error.response?.status
+            times = error.times
+            kind = error.kind
+            detail = error.detail
+        }
+    }
+}
+
+/// Why a failed request was not sent again.
+public enum RetryStop: String, Sendable, Hashable, CaseIterable {
+    /// The failure is not transient.
+    case notTransient
+    /// A retry could do the work twice: the method is not idempotent, and the request has no `Idempotency-Key`.
+    case notIdempotent
+    /// The body cannot be sent again.
+    case bodyNotReplayable
+    /// The rest of the stream cannot be requested; the error's ``ApiConnectorError/detail`` says why.
+    case notResumable
+    /// ``RetryPolicy/maximumAttemptCount`` is reached.
+    case attemptLimit
+    /// The next attempt would start after ``RetryPolicy/maximumDuration``.
+    case durationLimit
+    /// The next attempt would start after the call's deadline.
+    case deadline
+    /// The host's ``RetryBudget`` is used up.
+    case budget
+}
+
+extension RetryStop {
+    /// The end of the sentence "The request was not sent again: …"; nil if the failure itself explains it.
+    var reason: String? {
+        switch self {
+        case .notTransient, .notResumable: nil
+        case .notIdempotent: "the server might do the work twice; an Idempotency-Key would allow a retry"
+        case .bodyNotReplayable: "its body cannot be sent a second time"
+        case .attemptLimit: "the policy's maximum attempt count is reached"
+        case .durationLimit: "the policy's maximum duration would have passed"
+        case .deadline: "the call's deadline would have passed"
+        case .budget: "the host's retry budget is used up"
+        }
+    }
+}
+
 /// The failed attempts of a request before its current attempt.
 ///
 /// If the current attempt is the last one, the history can also contain the reason why the library does not send the

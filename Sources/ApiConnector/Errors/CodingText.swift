@@ -4,7 +4,7 @@
 
 /// Describes an error of an encoder or a decoder: the coding path, and the JSON found there.
 struct CodingText {
-    private let json: Data?
+    private let json: UndecodedJSON?
     private let redactor: Redactor
 
     /// The failure in words, as the end of a sentence.
@@ -15,7 +15,7 @@ struct CodingText {
     ///   - redactor: Replaces secrets; the standard redactor by default.
     static func describe(
         _ error: any Error,
-        in json: Data? = nil,
+        in json: UndecodedJSON? = nil,
         _ redactor: Redactor = .standard
     ) -> String {
         CodingText(json: json, redactor: redactor).describe(error)
@@ -29,8 +29,8 @@ struct CodingText {
             "at \(path(context)) \(name(type)) was expected" + found(context.codingPath)
         case DecodingError.keyNotFound(let key, let context):
             "at \(path(context)) the key \"\(key.stringValue)\" is missing" + found(context.codingPath)
-        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && isTooDeep:
-            "it is nested deeper than \(JSONValueParser.maximumDepth) levels"
+        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && json?.isTooDeep == true:
+            "it is nested deeper than \(JSONParser.maximumDepth) levels"
         case DecodingError.dataCorrupted(let context):
             "at \(path(context)): \(sentence(context))" + place(context) + found(context.codingPath)
         case EncodingError.invalidValue(let value, let context):
@@ -39,19 +39,6 @@ struct CodingText {
             "at \(path(refusal.path))\(refusal.typeName.map { ", a value of type \($0)" } ?? ""): \(refusal.reason)"
         default:
             redactor.redact(text: String(describing: error))
-        }
-    }
-
-    /// Whether the JSON is nested deeper than a decoder allows.
-    ///
-    /// On Linux, Foundation only reports that such a text is not JSON.
-    private var isTooDeep: Bool {
-        guard let json, json.count <= Self.largestShownByteCount else { return false }
-        do throws(JSONValueParser.Flaw) {
-            _ = try JSONValueParser.value(in: json)
-            return false
-        } catch {
-            return error == .tooDeep
         }
     }
 
@@ -91,18 +78,18 @@ struct CodingText {
         if names.contains(where: redactor.isSecret(nameInText:)) || isAnnounced(keys) { return true }
         if redactor.isForTokens { return names.last.map(SecretNames.mayHoldToken) ?? true }
         guard let last = keys.lastIndex(where: { $0.intValue == nil }), Redactor.isToken(keys[last].stringValue),
-            case .value(let parent) = value(at: keys[..<last]), let object = parent as? [String: Any]
+            case .value(.object(let members)) = finding(at: keys[..<last])
         else { return false }
-        return Redactor.areOfTokens(object.keys)
+        return Redactor.areOfTokens(members.keys)
     }
 
     /// Whether the value is in the `value` of an object whose `name` is that of a secret.
     private func isAnnounced(_ keys: [any CodingKey]) -> Bool {
         keys.indices.contains { index in
             guard SecretNames.normalized(keys[index].stringValue) == "value",
-                case .value(let parent) = value(at: keys[..<index]), let object = parent as? [String: Any]
+                case .value(.object(let members)) = finding(at: keys[..<index])
             else { return false }
-            return object.contains { redactor.announcesSecret($0.key, $0.value as? String) }
+            return members.contains { redactor.announcesSecret($0.key, $0.value.string) }
         }
     }
 
@@ -112,56 +99,44 @@ struct CodingText {
         return redactor.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
     }
 
-    /// The size limit for parsing a body again to quote from it, in bytes.
-    static let largestShownByteCount = 1 << 20
-
     /// Where the text stops being valid JSON; empty if it is valid.
     private func place(_ context: DecodingError.Context) -> String {
-        guard context.codingPath.isEmpty, let json, json.count <= Self.largestShownByteCount,
-            let byteCount = JSONValueParser.syntaxFault(in: json)
-        else { return "" }
-        let lines = json.prefix(byteCount).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard context.codingPath.isEmpty, let json, let byteCount = json.syntaxOffset else { return "" }
+        let lines = json.text.prefix(byteCount).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let last = lines.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
         let column = last.unicodeScalars.count { $0 != "\u{FEFF}" } + 1
-        let end = byteCount == json.count ? "the end, " : ""
+        let end = byteCount == json.text.count ? "the end, " : ""
         return " (at \(end)line \(lines.count), column \(column))"
     }
 
     /// The redacted beginning of the value at the path; empty if the text is not JSON or too long to parse again.
     private func found(_ keys: [any CodingKey]) -> String {
-        let place: Any
-        switch value(at: keys[...]) {
-        case .value(let value): place = value
+        switch finding(at: keys[...]) {
+        case .value(let value):
+            let text = redactor.redact(prefixOf: Data(value.description.utf8), byteCount: 1024, mediaType: nil)
+            let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
+            return "; found \(shown)"
         case .afterTheArray: return "; the array ends before it"
         case .unknown: return ""
         }
-        guard
-            let data = try? JSONSerialization.data(withJSONObject: place, options: [.fragmentsAllowed, .sortedKeys])
-        else { return "" }
-        let text = redactor.redact(prefixOf: data, byteCount: 1024, mediaType: nil)
-        let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
-        return "; found \(shown)"
     }
 
     private enum Finding {
-        case value(Any)
+        case value(JSONValue)
         case afterTheArray
         case unknown
     }
 
-    private func value(at keys: ArraySlice<any CodingKey>) -> Finding {
-        guard let json, json.count <= Self.largestShownByteCount,
-            var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
-        else { return .unknown }
+    private func finding(at keys: ArraySlice<any CodingKey>) -> Finding {
+        guard var place = json?.value else { return .unknown }
         for key in keys {
-            if let index = key.intValue, let array = place as? [Any] {
+            if let index = key.intValue, case .array(let array) = place {
                 guard array.indices.contains(index) else { return .afterTheArray }
                 place = array[index]
-            } else if let object = place as? [String: Any] {
-                // No such key: the decoder's key strategy has changed the keys.
-                guard let value = object[key.stringValue] else { return .unknown }
+            } else if case .object(let members) = place, let value = members[key.stringValue] {
                 place = value
             } else {
+                // If there is no such key, the decoder's key strategy has changed the keys.
                 return .unknown
             }
         }

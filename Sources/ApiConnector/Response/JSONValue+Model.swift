@@ -16,15 +16,16 @@ extension JSONValue {
     ) throws(ApiConnectorError) -> Model {
         let json = Data(description.utf8)
         do {
-            return try JSONNesting.decode(type, from: json, with: decoder)
+            return try decoder.value(type, in: json)
         } catch {
+            let failure = DecodingFailure(error, in: json, as: type, with: decoder, isRecord: false)
             throw ApiConnectorError(
                 .decodingFailed,
                 at: .value,
-                "the value does not decode as \(type): \(CodingText.describe(error, in: json))",
+                "the value does not decode as \(type): \(failure.reason)",
                 underlying: error
             )
-            .advising(DecodingAdvice.text(for: error, in: json, as: type, with: decoder, isRecord: false, .standard))
+            .advising(failure.advice)
         }
     }
 }

@@ -103,3 +103,114 @@ extension ApiConnectorError {
         return error
     }
 }
+
+/// The source of a stream's elements for one loop.
+///
+/// It sends nothing before the first batch is requested, and cancels a running call when it is released.
+@usableFromInline
+protocol BatchSource<Element>: AnyObject, Sendable {
+    associatedtype Element: Sendable
+
+    /// The next elements; empty at the end, and after an error.
+    @concurrent
+    func nextBatch() async throws(ApiConnectorError) -> [Element]
+}
+
+/// The items of each element of another stream.
+final class FlattenedSource<Element: Sendable, Items: Sequence & SendableMetatype>: BatchSource
+where Items.Element: Sendable {
+    private let base: any BatchSource<Element>
+    private let items: @Sendable (Element) -> Items
+
+    init(_ base: any BatchSource<Element>, _ items: @escaping @Sendable (Element) -> Items) {
+        self.base = base
+        self.items = items
+    }
+
+    @concurrent
+    func nextBatch() async throws(ApiConnectorError) -> [Items.Element] {
+        while true {
+            let batch = try await base.nextBatch()
+            let found = batch.flatMap(items)
+            if batch.isEmpty || !found.isEmpty { return found }
+        }
+    }
+}
+
+/// The values that a function returns one by one.
+final class UnfoldedSource<Element: Sendable>: BatchSource {
+    private let next: @Sendable () async throws(ApiConnectorError) -> Element?
+    private let isOver = Locked(false)
+
+    init(_ next: @escaping @Sendable () async throws(ApiConnectorError) -> Element?) {
+        self.next = next
+    }
+
+    @concurrent
+    func nextBatch() async throws(ApiConnectorError) -> [Element] {
+        guard !isOver.withLock({ $0 }) else { return [] }
+        do throws(ApiConnectorError) {
+            if let element = try await next() { return [element] }
+        } catch {
+            isOver.withLock { $0 = true }
+            throw error
+        }
+        isOver.withLock { $0 = true }
+        return []
+    }
+}
+
+/// Reads a response's body for one loop: sends the request with the first batch, and releases the body with the last.
+final class ElementSource<Element: Sendable>: BatchSource {
+    typealias Open = @Sendable () async throws(ApiConnectorError) -> OpenStream<Element>
+
+    private enum State: Sendable {
+        case unopened(Open)
+        case open(OpenStream<Element>)
+        case busy
+        case over
+    }
+
+    /// The maximum number of elements that are decoded before the first one is returned.
+    private static var batchCount: Int { 512 }
+
+    private let state: Locked<State>
+
+    init(_ open: @escaping Open) {
+        state = Locked(.unopened(open))
+    }
+
+    /// Parses and decodes the next batch of elements outside the caller's actor.
+    ///
+    /// The caller's loop then takes the elements from the batch one by one, without leaving its actor.
+    @concurrent
+    func nextBatch() async throws(ApiConnectorError) -> [Element] {
+        let before = state.withLock { state in
+            defer { state = .busy }
+            return state
+        }
+        if case .busy = before {
+            throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
+        }
+        // An error ends the stream.
+        var after = State.over
+        defer { state.withLock { $0 = after } }
+        var stream: OpenStream<Element>
+        switch before {
+        case .unopened(let open):
+            if Task.isCancelled { throw .cancelledReading }
+            stream = try await open()
+        case .open(let openStream): stream = openStream
+        case .busy, .over: return []
+        }
+        let batch: [Element]
+        do throws(ApiConnectorError) {
+            batch = try await stream.nextBatch(upTo: Self.batchCount)
+        } catch {
+            stream.onFailure?()
+            throw error
+        }
+        if !batch.isEmpty, !stream.isOver { after = .open(stream) }
+        return batch
+    }
+}

@@ -126,7 +126,7 @@ extension ResponseBody {
                 maximumBodyByteCount: ResponseDelivery.standard.maximumByteCount,
                 wholeReader: decoder
             )
-            return OpenStream(chunks: makeAsyncIterator(), parser: format.recipe.parser(context))
+            return OpenStream(chunks: makeAsyncIterator(), parser: format.parser(context))
         }
     }
 }

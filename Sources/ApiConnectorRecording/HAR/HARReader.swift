@@ -25,9 +25,9 @@ struct HARReader {
         guard !isUTF16 else { throw FixtureError("\(name) is in UTF-16; save it in UTF-8") }
         let root: LocatedJSON
         do throws(JSONFlaw) {
-            root = try LocatedJSONParser.value(in: bytes)
+            root = try JSONParser.value(in: bytes, isLenient: true)
         } catch {
-            throw self.error(at: error.offset, "it is not JSON: \(error.reason)")
+            throw self.error(at: error.start, "it is not JSON: \(error.reason)")
         }
         let entries = try member("entries", of: try member("log", of: root, ""), "log")
         guard let list = entries.array else { throw expected("an array", entries, "log.entries") }

@@ -56,7 +56,9 @@ struct SecretFinder {
     }
 
     private func secrets(inBody bytes: [UInt8], _ mediaType: MediaType?) -> [FoundSecret] {
-        if let root = try? LocatedJSONParser.value(in: bytes), root.isContainer { return secrets(in: root, bytes) }
+        if let root = try? JSONParser.value(in: bytes, isLenient: true), root.isContainer {
+            return secrets(in: root, bytes)
+        }
         let lines = jsonLines(of: bytes)
         let others = plain(redactor.secretPlaces(inBody: bytes, mediaType: mediaType), in: bytes)
         let outside = others.filter { secret in !lines.contains { $0.range.overlaps(secret.range) } }
@@ -68,7 +70,11 @@ struct SecretFinder {
         guard bytes.contains(UInt8(ascii: "{")) || bytes.contains(UInt8(ascii: "[")) else { return [] }
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let prefix = line.starts(with: Array("data:".utf8)) ? 5 : line.first == 0x1E ? 1 : 0
-            let value = try? LocatedJSONParser.value(in: bytes, line.startIndex + prefix..<line.endIndex)
+            let value = try? JSONParser.value(
+                in: bytes,
+                line.startIndex + prefix..<line.endIndex,
+                isLenient: true
+            )
             return value?.isContainer == true ? value : nil
         }
     }

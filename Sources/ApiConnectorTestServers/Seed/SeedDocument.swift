@@ -95,7 +95,7 @@ struct SeedResponse: Codable, Sendable {
     /// ``AdapterLimits/seed`` says whether a seed can contain the response.
     init(_ response: TestConnectorResponse) {
         pause = response.pause?.length
-        hasFoundationCoding = response.recode != nil
+        hasFoundationCoding = response.isUncoded
         switch response.answer {
         case .never: answer = .never
         case .failure(let error): answer = .failure(SeedFailure(error))
@@ -119,14 +119,16 @@ struct SeedResponse: Codable, Sendable {
     }
 
     var response: TestConnectorResponse {
-        var response = TestConnectorResponse(answer.answer)
-        response.pause = pause.map { Pause(length: $0, timeSource: .system) }
-        if hasFoundationCoding {
-            let written = response
-            response.recode = { encoder, _ in
-                encoder.hasDefaultStrategies ? written : TestConnectorResponse(.broken(Self.otherCoders))
+        let answer = answer.answer
+        var response =
+            if hasFoundationCoding {
+                TestConnectorResponse(
+                    CannedValue { encoder, _ in encoder.hasDefaultStrategies ? answer : .broken(Self.otherCoders) }
+                )
+            } else {
+                TestConnectorResponse(answer)
             }
-        }
+        response.pause = pause.map { Pause(length: $0, timeSource: .system) }
         return response
     }
 }

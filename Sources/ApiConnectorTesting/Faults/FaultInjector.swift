@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+public import ApiConnector
 
 /// The state that the providers of one plan share: the counts of equal requests, and the exchanges.
 final class FaultInjector: Sendable {
@@ -99,5 +99,127 @@ final class FaultInjector: Sendable {
         func noteEnd() {
             injector.state.withLock { $0.exchanges[index].isWhole = true }
         }
+    }
+}
+
+/// A provider that injects the faults of a plan; made by `injecting(_:)`.
+struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let injector: FaultInjector
+
+    init(_ wrapped: Wrapped, _ injector: FaultInjector) {
+        self.wrapped = wrapped
+        self.injector = injector
+    }
+
+    /// Sends a request through the wrapped provider, and applies the plan's fault for the request.
+    ///
+    /// - Throws: The fault as an `ApiConnectorError` of the kind that a transport would throw, or the error of the
+    ///   wrapped provider.
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try request.checkSendable()
+        try injector.checkClock(of: request)
+        // A fault may be a silent server, so the timeouts must be able to end the call.
+        return try await request.withTimeLimits { (request) throws(ApiConnectorError) in try await exchange(request) }
+    }
+
+    private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        let visit = injector.enter(request)
+        if let fault = visit.fault, fault.place == .beforeSending {
+            visit.noteInjected(fault)
+            return try await fault.answer(to: request)
+        }
+        if let fault = visit.fault, fault.place == .head {
+            // The real response is dropped. The bytes of its body would count as progress, and the stall timeout would
+            // never end the call.
+            _ = try await visit.ask(wrapped)
+            visit.noteHead()
+            visit.noteInjected(fault)
+            return try await fault.answer(to: request)
+        }
+        let response = try await visit.ask(wrapped)
+        visit.noteHead()
+        if response.forbidsBody {
+            visit.noteEnd()
+            return response
+        }
+        if request.delivery != .streamed, let body = response.body.collected {
+            return try await visit.whole(response, body)
+        }
+        guard visit.needsBody else { return response }
+        visit.noteStream()
+        var faulty = response
+        faulty.body = FaultyBody(response.body, visit).body
+        return faulty
+    }
+}
+
+extension FaultInjector {
+    /// Refuses a request whose waits would take real time.
+    fileprivate func checkClock(of request: ApiRequest) throws(ApiConnectorError) {
+        guard let clock, request.timeSource as? SkippingClock !== clock else { return }
+        throw ApiConnectorError(
+            .invalidRequest,
+            "its waits would take real time; set the connection's timeSource to the run's",
+            request: request
+        )
+    }
+}
+
+extension FaultInjector.Visit {
+    /// Whether a streamed body must be wrapped.
+    fileprivate var needsBody: Bool { fault != nil || clock != nil || injector.chunking != nil }
+
+    fileprivate func ask(_ provider: some DataRequestType) async throws(ApiConnectorError) -> ApiResponse {
+        try await serving { () async throws(ApiConnectorError) in try await provider.response(for: request) }
+    }
+
+    /// A response with a collected body.
+    fileprivate func whole(_ response: ApiResponse, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
+        note(body)
+        noteEnd()
+        guard let fault else { return response }
+        noteInjected(fault)
+        var response = response
+        response.body = ResponseBody(try await fault.applied(to: body, of: request))
+        return response
+    }
+
+    /// Runs the server's work while the clock stands still.
+    func serving<Value: Sendable>(
+        _ operation: () async throws(ApiConnectorError) -> Value
+    ) async throws(ApiConnectorError) -> Value {
+        guard let clock else { return try await operation() }
+        let result = await clock.whileServing { () async -> Result<Value, ApiConnectorError> in
+            do throws(ApiConnectorError) {
+                return .success(try await operation())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension DataRequestType {
+    /// Returns this provider, wrapped to inject the faults of a plan.
+    ///
+    /// ```swift
+    /// let provider = TestConnector(script).injecting(.percent(10, seed: 42)).retrying()
+    /// ```
+    ///
+    /// It works with any provider, and with collected and streamed bodies. Waits run on the connection's time source.
+    /// All copies of the returned provider share one count of requests.
+    ///
+    /// - Parameter plan: The faults.
+    public func injecting(_ plan: FaultPlan) -> some DataRequestType {
+        FaultInjecting(self, FaultInjector(plan))
+    }
+
+    /// Returns this provider, wrapped to inject the faults of a test's run.
+    ///
+    /// - Parameter run: The run that was passed to the test's body.
+    public func injecting(_ run: FaultRun) -> some DataRequestType {
+        FaultInjecting(self, run.injector)
     }
 }

@@ -115,3 +115,112 @@ struct FaultShare: Sendable, Hashable {
         other == 0 ? one : greatestCommonDivisor(other, one % other)
     }
 }
+
+extension FaultPlan {
+    /// A fault and the request that it affects.
+    public struct Entry: Sendable, Hashable {
+        /// The request: the method and the path with the query, such as `GET /teas/1`.
+        ///
+        /// In generated plans, `~` and a hash of the body follow if the request has a body.
+        public let request: String
+
+        /// The number of the call among equal requests, counted from 1.
+        public let call: Int
+
+        /// The fault.
+        public let fault: Fault
+
+        /// Makes a planned fault.
+        ///
+        /// - Parameters:
+        ///   - request: The method and the path with the query, such as `GET /teas/1`.
+        ///   - call: The number of the call among equal requests, counted from 1; 1 by default. A retry counts as the
+        ///     next call.
+        ///   - fault: The fault.
+        public init(_ request: String, call: Int = 1, _ fault: Fault) {
+            self.request = request
+            self.call = call
+            self.fault = fault
+        }
+    }
+}
+
+/// The text form is the request, its number and the fault, such as `GET /teas/1 #2 truncated@12`.
+extension FaultPlan.Entry: LosslessStringConvertible, Codable {
+    /// Parses a planned fault; nil if the text is not a planned fault.
+    public init?(_ description: String) {
+        let words = description.split(separator: " ")
+        guard words.count == 4, words[2].hasPrefix("#"), let call = Int(words[2].dropFirst()), call > 0,
+            let fault = Fault(String(words[3]))
+        else { return nil }
+        self.init("\(words[0]) \(words[1])", call: call, fault)
+    }
+
+    /// The text form.
+    public var description: String { "\(request) #\(call) \(fault)" }
+
+    /// Decodes the text form.
+    public init(from decoder: any Decoder) throws {
+        self = try Self.decode(from: decoder)
+    }
+
+    /// Encodes the text form.
+    public func encode(to encoder: any Encoder) throws {
+        try encodeText(to: encoder)
+    }
+}
+
+/// The text form is a list, such as `GET /teas/1 #2 truncated@12; GET /teas #1 refused@send`, or a percentage, such as
+/// `10% seed 42 of refused@send, reset@head`. For a plan without faults it is empty.
+extension FaultPlan: LosslessStringConvertible, Codable {
+    /// Parses a plan; nil if the text is not a plan.
+    public init?(_ description: String) {
+        if let share = FaultShare(text: description) {
+            self = .percent(share.percent, seed: share.seed, of: share.faults)
+            return
+        }
+        // A URL has no spaces.
+        let texts = description.isEmpty ? [] : description.components(separatedBy: "; ")
+        let faults = texts.map { FaultPlan.Entry($0) }
+        guard !faults.contains(nil) else { return nil }
+        self.init(faults.compactMap { $0 })
+    }
+
+    /// The text form.
+    public var description: String {
+        switch content {
+        case .list(let faults): faults.map(\.description).joined(separator: "; ")
+        case .share(let share): share.text
+        }
+    }
+
+    /// The plan as Swift code.
+    var source: String { "FaultPlan(\(String(reflecting: description)))" }
+
+    /// Decodes the text form.
+    public init(from decoder: any Decoder) throws {
+        self = try Self.decode(from: decoder)
+    }
+
+    /// Encodes the text form.
+    public func encode(to encoder: any Encoder) throws {
+        try encodeText(to: encoder)
+    }
+}
+
+extension FaultShare {
+    fileprivate init?(text: String) {
+        let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+        guard words.count == 5, words[0].hasSuffix("%"), words[1] == "seed", words[3] == "of",
+            let percent = Int(words[0].dropLast()), (0...100).contains(percent), let seed = UInt64(words[2])
+        else { return nil }
+        let texts = words[4].isEmpty ? [] : String(words[4]).components(separatedBy: ", ")
+        let faults = texts.map { Fault($0) }
+        guard !faults.contains(nil) else { return nil }
+        self.init(percent: percent, seed: seed, faults: faults.compactMap { $0 })
+    }
+
+    fileprivate var text: String {
+        "\(percent)% seed \(seed) of \(faults.map(\.description).joined(separator: ", "))"
+    }
+}

@@ -2,7 +2,53 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+public import ApiConnector
+
+/// An envelope that a test double can also write.
+///
+/// So a test can declare canned values without the envelope.
+///
+/// ```swift
+/// extension StatusEnvelope: CannedEnvelope {
+///     static func body(holding value: Data) -> Data { Data(#"{"result":"#.utf8) + value + Data("}".utf8) }
+///     static func body(reporting failure: Data) -> Data { failure }
+/// }
+/// ```
+public protocol CannedEnvelope: ApiEnvelope {
+    /// The body around a value's JSON.
+    static func body(holding value: Data) -> Data
+
+    /// The body around a failure's JSON.
+    static func body(reporting failure: Data) -> Data
+}
+
+extension BareEnvelope: CannedEnvelope {
+    /// Returns the value's JSON unchanged, because there is no envelope.
+    public static func body(holding value: Data) -> Data { value }
+
+    /// Returns the failure's JSON unchanged, because there is no envelope.
+    public static func body(reporting failure: Data) -> Data { failure }
+}
+
+extension DataEnvelope: CannedEnvelope {
+    /// `{"data": …}`.
+    public static func body(holding value: Data) -> Data { object("data", value) }
+
+    /// `{"error": …}`.
+    public static func body(reporting failure: Data) -> Data { object("error", failure) }
+}
+
+extension JSONAPIEnvelope: CannedEnvelope {
+    /// `{"data": …}`.
+    public static func body(holding value: Data) -> Data { object("data", value) }
+
+    /// `{"errors": […]}`.
+    public static func body(reporting failure: Data) -> Data { object("errors", failure) }
+}
+
+private func object(_ key: String, _ value: Data) -> Data {
+    Data("{\"\(key)\":".utf8) + value + Data("}".utf8)
+}
 
 /// Encodes canned values as the backend would, and decodes the bodies as the connection will, to check them.
 struct CannedCoding<Router: ApiRouter>: Sendable {
@@ -16,65 +62,93 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
     /// The type that each body of an accepted answer must decode as.
     let type: (any (Decodable & Sendable).Type)?
 
+    typealias Answer = TestConnectorResponse.Answer
+
+    /// The response with a value in the router's envelope.
     func response<Value: Codable & Sendable>(
         holding value: Value,
         _ status: HTTPStatus,
         _ headers: HTTPHeaders
-    ) -> Result<TestConnectorResponse, Misfit> {
-        Result { () throws(Misfit) in
-            let json = try encoded(value)
-            let body = (Envelope.self as? any CannedEnvelope.Type)?.body(holding: json) ?? json
-            try check(body, as: Value.self, json)
-            var response = TestConnectorResponse.json(body, status, headers)
-            if !hasOwnCoders {
-                response.recode = { recoded($0, $1).response(holding: value, status, headers).response }
-            }
-            return response
-        }
+    ) throws(Misfit) -> TestConnectorResponse {
+        let response = try response { coding throws(Misfit) in try coding.answer(holding: value, status, headers) }
+        if type != Value.self { try check(response) }
+        return response
     }
 
-    /// The answer to deliver.
+    /// The response with a backend's error in the router's envelope.
+    func response(
+        reporting failure: Envelope.Failure,
+        _ status: HTTPStatus?
+    ) throws(Misfit) -> TestConnectorResponse where Envelope.Failure: Encodable {
+        let response = try response { coding throws(Misfit) in try coding.answer(reporting: failure, status) }
+        try check(response)
+        return response
+    }
+
+    /// The response that a test made, encoded if the script has its own coders.
+    func response(_ response: TestConnectorResponse) throws(Misfit) -> TestConnectorResponse {
+        let response = hasOwnCoders ? response.coded(configuration.encoder, configuration.decoder) : response
+        try check(response)
+        return response
+    }
+
+    /// Encodes an answer now, to check it.
     ///
-    /// If the answer was made from a value and the script has its own coders, its body is encoded with them.
-    func written(_ response: TestConnectorResponse) -> TestConnectorResponse {
-        guard hasOwnCoders, let recode = response.recode else { return response }
-        return response.replaced(by: recode(configuration.encoder, configuration.decoder))
+    /// If the script has no coders, the connection's coders encode it again when it is delivered, unless they are
+    /// Foundation's default ones.
+    private func response(
+        _ answer: @escaping @Sendable (CannedCoding) throws(Misfit) -> Answer
+    ) throws(Misfit) -> TestConnectorResponse {
+        let checked = try answer(self)
+        if hasOwnCoders { return TestConnectorResponse(checked) }
+        let coders = (configuration.encoder, configuration.decoder)
+        return TestConnectorResponse(
+            CannedValue(checked: checked, with: coders) { encoder, decoder in
+                do throws(Misfit) {
+                    return try answer(with(encoder, decoder))
+                } catch {
+                    let detail = "with the connection's coders, \(error.sentence)"
+                    return .broken(ApiConnectorError(.unmatched, detail))
+                }
+            }
+        )
     }
 
-    /// A copy with the calling connection's coders.
-    private func recoded(_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> CannedCoding {
+    /// A copy with a connection's coders.
+    private func with(_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> CannedCoding {
         var coding = self
         coding.configuration.encoder = encoder
         coding.configuration.decoder = decoder
         return coding
     }
 
-    func response(
+    private func answer<Value: Codable & Sendable>(
+        holding value: Value,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders
+    ) throws(Misfit) -> Answer {
+        let json = try encoded(value)
+        let body = (Envelope.self as? any CannedEnvelope.Type)?.body(holding: json) ?? json
+        try check(body, as: Value.self, json)
+        return .json(body, status, headers)
+    }
+
+    private func answer(
         reporting failure: Envelope.Failure,
         _ status: HTTPStatus?
-    ) -> Result<TestConnectorResponse, Misfit> where Envelope.Failure: Encodable {
-        Result { () throws(Misfit) in
-            let json = try encoded(failure)
-            let body = (Envelope.self as? any CannedEnvelope.Type)?.body(reporting: json) ?? json
-            guard Envelope.failure(in: body, with: configuration.decoder) != nil else {
-                throw Misfit(
-                    "\(Envelope.self) finds no failure in \(Misfit.shown(body)); \(Misfit.advice(Envelope.self))"
-                )
-            }
-            if let status, status.isSuccess, isValue(body) {
-                throw Misfit(
-                    "\(Envelope.self) decodes the body of a \(status.rawValue) as a value; "
-                        + "leave the status out, or give an "
-                        + "error status"
-                )
-            }
-            let actual = status ?? (isValue(body) ? 400 : 200)
-            var response = TestConnectorResponse.json(body, actual, HTTPHeaders())
-            if !hasOwnCoders {
-                response.recode = { recoded($0, $1).response(reporting: failure, status).response }
-            }
-            return response
+    ) throws(Misfit) -> Answer where Envelope.Failure: Encodable {
+        let json = try encoded(failure)
+        let body = (Envelope.self as? any CannedEnvelope.Type)?.body(reporting: json) ?? json
+        guard Envelope.failure(in: body, with: configuration.decoder) != nil else {
+            throw Misfit("\(Envelope.self) finds no failure in \(Misfit.shown(body)); \(Misfit.advice(Envelope.self))")
         }
+        if let status, status.isSuccess, isValue(body) {
+            throw Misfit(
+                "\(Envelope.self) decodes the body of a \(status.rawValue) as a value; "
+                    + "leave the status out, or give an error status"
+            )
+        }
+        return .json(body, status ?? (isValue(body) ? 400 : 200), HTTPHeaders())
     }
 
     /// Whether the envelope decodes the body of an accepted response as a value.
@@ -85,8 +159,8 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         return true
     }
 
-    /// Checks an answer that was not made from a value.
-    func check(_ response: TestConnectorResponse) throws(Misfit) {
+    /// Checks a response against the route's type.
+    private func check(_ response: TestConnectorResponse) throws(Misfit) {
         if case .broken(let error) = response.answer { throw Misfit(error.detail) }
         guard let type, let (status, body) = response.canned, status.isSuccess else { return }
         do throws(Misfit) {
@@ -105,7 +179,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         for (name, style) in dates {
             for (keyName, keys) in [("", JSONCoding.KeyStyle.asDeclared), (", keys: .snakeCase", .snakeCase)] {
                 let json = JSONCoding(dates: style, keys: keys)
-                let coding = recoded(json.makeEncoder(), json.makeDecoder())
+                let coding = with(json.makeEncoder(), json.makeDecoder())
                 do throws(Misfit) {
                     try coding.check(body, as: type, nil)
                     return "JSONCoding(dates: \(name)\(keyName))"
@@ -181,21 +255,5 @@ struct Misfit: Error {
         envelope is any CannedEnvelope.Type
             ? "give the whole body as .json(…)"
             : "make \(envelope) a CannedEnvelope, or give the whole body as .json(…)"
-    }
-}
-
-extension Result<TestConnectorResponse, Misfit> {
-    /// The response.
-    ///
-    /// If a value does not match after the connection's coders have written it, the response is invalid, and the script
-    /// has an issue.
-    fileprivate var response: TestConnectorResponse {
-        switch self {
-        case .success(let response): response
-        case .failure(let misfit):
-            TestConnectorResponse(
-                .broken(ApiConnectorError(.unmatched, "with the connection's coders, \(misfit.sentence)"))
-            )
-        }
     }
 }

@@ -267,3 +267,53 @@ public final class Script<Router: ApiRouter>: GivenResponseSource, ScriptOwner {
         await engine.end(scope: "the script made at \(engine.place)", waitingUpTo: limit, includingUnused: true)
     }
 }
+
+extension Script {
+    /// All requests so far, in order of arrival, each with its outcome.
+    public var requests: [RecordedRequest] { engine.state.withLock { $0.requests.all } }
+
+    /// Waits for the next request that this method has not returned before.
+    ///
+    /// - Parameter limit: The longest wait; one minute by default.
+    /// - Throws: `CancellationError` if the task is canceled; another error if no request arrives in time.
+    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        let next = Eventual<RecordedRequest>()
+        if let early = engine.state.withLock({ $0.requests.next(orTell: next) }) { return early }
+        let place = engine.place
+        do {
+            return try await next.value(within: limit, orSay: "no request reached the script made at \(place)")
+        } catch {
+            let isWaiting = engine.state.withLock { $0.requests.remove(next) }
+            // If the request has already arrived, it counts as returned, so this call must return it.
+            if !isWaiting { return await next.value() }
+            throw error
+        }
+    }
+
+    /// All requests as `curl` commands with their outcomes, without secrets.
+    ///
+    /// Equal requests give equal texts.
+    public var transcript: String {
+        requests.map { "# \($0.number): \($0.outcome)\n\($0.curlCommand)" }.joined(separator: "\n\n")
+    }
+}
+
+/// A script whose engine answers requests for other code, such as an adapter, and records the issues of that code.
+package protocol ScriptOwner: Sendable {
+    var engine: ScriptEngine { get }
+
+    /// The root URL of the script's environment.
+    var rootURL: URL { get }
+
+    /// The time source of the script's connections.
+    var timeSource: any TimeSource { get }
+}
+
+extension ApiEnvironment {
+    /// The root URL of the environment's routes: scheme, host, port and base path.
+    var rootURL: URL { RootRoute().url(for: self) }
+}
+
+private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
+    var path: String { "/" }
+}

@@ -32,7 +32,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         line: UInt = #line
     ) -> Self {
         let place = CodeLocation(fileID, filePath, line)
-        return add(.response(checked(.success(response), at: place)), count, place)
+        return add(.response(checked(at: place) { () throws(Misfit) in try coding.response(response) }), count, place)
     }
 
     /// Adds a value as the answer, in the router's envelope.
@@ -61,7 +61,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         line: UInt = #line
     ) -> Self {
         let place = CodeLocation(fileID, filePath, line)
-        return add(.response(checked(coding.response(holding: value, status, headers), at: place)), count, place)
+        let response = checked(at: place) { () throws(Misfit) in try coding.response(holding: value, status, headers) }
+        return add(.response(response), count, place)
     }
 
     /// Adds a backend error as the answer, in the router's envelope.
@@ -85,7 +86,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         line: UInt = #line
     ) -> Self where Router.EnvelopeType.Failure: Encodable {
         let place = CodeLocation(fileID, filePath, line)
-        return add(.response(checked(coding.response(reporting: failure, status), at: place)), count, place)
+        let response = checked(at: place) { () throws(Misfit) in try coding.response(reporting: failure, status) }
+        return add(.response(response), count, place)
     }
 
     /// Adds an answer that a closure makes from the request.
@@ -111,7 +113,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         let answer = AnswerStep.Answer.computed { [weak engine, index, coding, name] request in
             let response = try await compute(request)
             guard let engine else { return response }
-            return Self(engine: engine, index: index, coding: coding, name: name).checked(.success(response), at: place)
+            let answers = Self(engine: engine, index: index, coding: coding, name: name)
+            return answers.checked(at: place) { () throws(Misfit) in try coding.response(response) }
         }
         return add(answer, count, place)
     }
@@ -144,17 +147,105 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     ///
     /// Otherwise returns an answer that fails, and records an issue.
     func checked(
-        _ response: Result<TestConnectorResponse, Misfit>,
-        at place: CodeLocation
+        at place: CodeLocation,
+        _ make: () throws(Misfit) -> TestConnectorResponse
     ) -> TestConnectorResponse {
         do throws(Misfit) {
-            let response = coding.written(try response.get())
-            try coding.check(response)
-            return response
+            return try make()
         } catch {
             let text = IssueText.unfit(name, at: place, error.sentence)
             engine.add(.unfit, IssueText.sentence(text), at: place)
             return .failure(ApiConnectorError(.unmatched, text))
         }
+    }
+}
+
+/// How often an answer is given.
+public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
+    package let minimum: Int
+    package let maximum: Int
+
+    package init(_ minimum: Int, _ maximum: Int) {
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// Exactly this number of times; zero or a negative number means never.
+    public init(integerLiteral value: Int) {
+        self.init(exactly: value)
+    }
+
+    /// Exactly this number of times; zero or a negative number means never.
+    public init(exactly count: Int) {
+        self.init(max(count, 0), max(count, 0))
+    }
+
+    /// Any number of times, but at least once.
+    ///
+    /// If the answer is never used, that is an issue.
+    public static let atLeastOnce = AnswerCount(1, .max)
+
+    /// Any number of times, including none.
+    public static let anyNumber = AnswerCount(0, .max)
+}
+
+/// An answer that waits until the test releases it.
+///
+/// ```swift
+/// let answer = script.on(.list).hold()
+/// let refreshing = Task { await screen.refresh() }
+/// _ = try await answer.request()
+/// #expect(screen.lines == ["LOADING…"])
+/// answer.release([pug])
+/// ```
+public struct HeldAnswer<Router: ApiRouter>: Sendable {
+    let hold: Hold
+    let answers: ScriptedAnswers<Router>
+
+    /// Waits until a request asks for the answer, and returns the request.
+    ///
+    /// - Parameter limit: The longest wait; one minute by default.
+    /// - Throws: `CancellationError` if the task is canceled; another error if no request asks for the answer in time.
+    public func request(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        try await hold.arrival.value(
+            within: limit,
+            orSay: "no request asked for the answer held at \(hold.place)"
+        )
+    }
+
+    /// Releases the answer: to the request that waits for it, or to the next request that asks for it.
+    ///
+    /// A second release does nothing.
+    public func release(_ response: TestConnectorResponse) {
+        release { (coding) throws(Misfit) in try coding.response(response) }
+    }
+
+    /// Releases a value as the answer.
+    ///
+    /// The value is encoded and checked like a declared value.
+    public func release<Value: Codable & Sendable>(
+        _ value: Value,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) {
+        release { (coding) throws(Misfit) in try coding.response(holding: value, status, headers) }
+    }
+
+    /// Releases a backend error as the answer, in the router's envelope.
+    ///
+    /// The error is checked like a declared error.
+    ///
+    /// - Parameters:
+    ///   - failure: The error, of the envelope's failure type.
+    ///   - status: The status; by default a status with which the envelope decodes the body as an error.
+    public func release(
+        failure: Router.EnvelopeType.Failure,
+        status: HTTPStatus? = nil
+    ) where Router.EnvelopeType.Failure: Encodable {
+        release { (coding) throws(Misfit) in try coding.response(reporting: failure, status) }
+    }
+
+    private func release(_ make: (CannedCoding<Router>) throws(Misfit) -> TestConnectorResponse) {
+        hold.answer.set(answers.checked(at: hold.place) { () throws(Misfit) in try make(answers.coding) })
     }
 }

@@ -212,7 +212,7 @@ struct BrowserRecordingTests {
     @Test func excessiveNestingIsRefused() {
         let text = String(repeating: "[", count: 100_000)
         let error = #expect(throws: FixtureError.self) { try Recording(har: Data(text.utf8)) }
-        #expect(error?.description.contains("nested deeper than 256 levels") == true)
+        #expect(error?.description.contains("nested deeper than 512 levels") == true)
     }
 
     /// Each of them is looked at once: else this would never end.

@@ -39,7 +39,7 @@ enum FuzzTarget: String, CaseIterable {
         let format = StreamFormat<JSONValue>.jsonLines
         let whole = input.parse(format, [input.body])
         var context = input.context
-        var parser = format.recipe.parser(context)
+        var parser = format.parser(context)
         var before: [JSONValue] = []
         guard let cut = input.chunks.first else { return nil }
         do throws(ApiConnectorError) {
@@ -125,7 +125,7 @@ struct FuzzInput {
         _ chunks: [Data],
         _ other: StreamContext? = nil
     ) -> (elements: [Element], error: ApiConnectorError?) {
-        var parser = format.recipe.parser(other ?? context)
+        var parser = format.parser(other ?? context)
         var elements: [Element] = []
         do throws(ApiConnectorError) {
             for chunk in chunks where !chunk.isEmpty {

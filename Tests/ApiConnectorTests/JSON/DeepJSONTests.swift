@@ -9,7 +9,7 @@ import Testing
 
 /// JSON of any depth decodes in linear time, or fails with a clear error.
 struct DeepJSONTests {
-    private struct Model: Decodable, Equatable {
+    private struct Model: Decodable, Equatable, Sendable {
         let id: Int
         let extraParts: [String: JSONValue]
     }
@@ -65,7 +65,7 @@ struct DeepJSONTests {
         #expect(value.description == json)
     }
 
-    @Test(arguments: [1, 15, 16, 17, 18, 100, 508])
+    @Test(arguments: [1, 15, 16, 17, 18, 62, 63])
     func aDeepValueIsTheSameAtEveryPlace(depth: Int) async throws {
         let text = Self.chain(depth)
         let wanted = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
@@ -81,17 +81,23 @@ struct DeepJSONTests {
         #expect(try JSONValue.array([wanted]).decoded(as: [JSONValue].self) == [wanted])
     }
 
-    /// Where a body has few brackets it is decoded without a look at its depth.
-    @Test func countsTheOpeningBracketsAtEveryPlace() {
-        let most = JSONNesting.maximumTriedDepth
-        for count in [0, 1, most, most + 1] {
-            for gap in 0...9 {
-                let text = (0..<count).map { ($0.isMultiple(of: 2) ? "[" : "{") + String(repeating: "}", count: gap) }
-                let json = Data(("\u{FB}\";" + text.joined() + "]é").utf8)
-                #expect(JSONNesting.mayBeDeep(json) == (count > most), "\(count) brackets, \(gap) bytes apart")
-                #expect(JSONNesting.mayBeDeep(json.dropFirst(3)) == (count > most))
-            }
+    /// A whole body is parsed, so the limit of values in a model does not apply to it.
+    @Test(arguments: [64, 100, 508])
+    func aValueThatIsTheWholeBodyMayBeDeeperThanOneInAModel(depth: Int) async throws {
+        let text = Self.chain(depth)
+        #expect(try await answer(JSONValue.self, text) == JSONValue(json: Data(text.utf8)))
+        for (type, body) in [
+            (Model.self as any (Decodable & Sendable).Type, #"{"id":1,"extraParts":{"x":\#(text)}}"#),
+            ([JSONValue].self, "[0,\(text)]"),
+        ] {
+            let error = await failure(type, body)
+            #expect(error?.kind == .decodingFailed)
+            #expect(error?.detail.contains("values are nested deeper than 64 levels") == true, "\(error?.detail ?? "")")
         }
+    }
+
+    private func failure(_ type: any (Decodable & Sendable).Type, _ body: String) async -> ApiConnectorError? {
+        await #expect(throws: ApiConnectorError.self) { try await answer(type, body) }
     }
 
     private struct Turned: Decodable {
@@ -111,7 +117,7 @@ struct DeepJSONTests {
         }
     }
 
-    /// A parsed body cannot find a value whose key a strategy of the caller's has changed.
+    /// Only the levels within the value count.
     @Test func aShallowValueInADeepModelKeepsTheCallersKeys() async throws {
         let json = (0..<100).reduce(#"{"Tail":[1]}"#) { inner, _ in #"{"Inner":\#(inner)}"# }
         let decoder = JSONDecoder()
@@ -132,7 +138,8 @@ struct DeepJSONTests {
             #expect(error.kind == .decodingFailed)
             #expect(error.detail.hasSuffix("it is nested deeper than 512 levels"), "\(error.detail)")
         }
-        #expect(throws: JSONValueParser.Flaw.tooDeep) { try JSONValueParser.value(in: Data(json.utf8)) }
+        let flaw = #expect(throws: JSONFlaw.self) { try JSONValue(json: Data(json.utf8)) }
+        #expect(flaw?.kind == .tooDeep)
     }
 
     @Test func theParserReadsWhatFoundationsDecoderReads() throws {
@@ -147,11 +154,11 @@ struct DeepJSONTests {
         ]
         for text in texts {
             let wanted = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
-            let found = try? JSONValueParser.value(in: Data(text.utf8))
+            let found = try? JSONValue(json: Data(text.utf8))
             #expect(found == wanted, "\(text)")
         }
         #expect(texts.count > 50)
         let invalid = Data([0x22, 0xFF, 0x22])
-        #expect((try? JSONValueParser.value(in: invalid)) == nil)
+        #expect((try? JSONValue(json: invalid)) == nil)
     }
 }

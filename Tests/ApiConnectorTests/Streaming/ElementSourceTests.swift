@@ -86,6 +86,6 @@ extension ElementSourceTests {
             wholeReader: JSONDecoder()
         )
         let body = ResponseBody(Data(text.utf8))
-        return OpenStream(chunks: body.makeAsyncIterator(), parser: StreamFormat.lines.recipe.parser(context))
+        return OpenStream(chunks: body.makeAsyncIterator(), parser: StreamFormat.lines.parser(context))
     }
 }

@@ -51,7 +51,7 @@ struct ResponseReader: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         do {
-            return try JSONNesting.decode(type, from: body, with: settings.configuration.decoder)
+            return try settings.configuration.decoder.value(type, in: body)
         } catch {
             throw openingError(type, error)
         }
@@ -63,12 +63,7 @@ struct ResponseReader: Sendable {
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
-            let decoder = settings.configuration.decoder
-            if JSONNesting.mayBeDeep(body) {
-                content = try JSONNesting.decode(body, with: decoder) { try Envelope.open(type, from: body, with: $0) }
-            } else {
-                content = try Envelope.open(type, from: body, with: decoder)
-            }
+            content = try Envelope.open(type, from: body, with: settings.configuration.decoder)
         } catch {
             throw openingError(type, error)
         }
@@ -85,10 +80,7 @@ struct ResponseReader: Sendable {
 
     /// The backend's own error, if the body contains one.
     private var failure: (any Sendable)? {
-        let decoded = try? JSONNesting.decode(body, with: settings.configuration.decoder) {
-            settings.envelope.failure(in: body, with: $0) as (any Sendable)?
-        }
-        return decoded ?? nil
+        settings.envelope.failure(in: body, with: settings.configuration.decoder)
     }
 
     /// The error of a call whose body contains the backend's own error; nil if the body contains no such error.
@@ -120,27 +112,24 @@ struct ResponseReader: Sendable {
     }
 
     private func undecodable(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
-        let redactor = response.request.textRedactor
-        let decoder = settings.configuration.decoder
+        let failure = DecodingFailure(
+            error,
+            in: body,
+            as: type,
+            with: settings.configuration.decoder,
+            isRecord: false,
+            mediaType: response.mediaType,
+            response.request.textRedactor
+        )
         return ApiConnectorError(
             .decodingFailed,
             at: .value,
-            "the body does not decode as \(type): \(CodingText.describe(error, in: body, redactor))",
+            "the body does not decode as \(type): \(failure.reason)",
             response: response,
             body: body,
             underlying: error
         )
-        .advising(
-            DecodingAdvice.text(
-                for: error,
-                in: body,
-                as: type,
-                with: decoder,
-                isRecord: false,
-                mediaType: response.mediaType,
-                redactor
-            )
-        )
+        .advising(failure.advice)
     }
 }
 

@@ -69,7 +69,7 @@ struct StreamPipeline: Sendable {
     }
 
     private func fields<Element>(of format: StreamFormat<Element>) -> CallFields {
-        let isByteExact = format.resumePolicy != nil && format.recipe.isResumedByByte
+        let isByteExact = format.resumePolicy != nil && format.isResumedByByte
         return CallFields(accept: [.accept: format.accept], isOfStream: true, isByteExact: isByteExact)
     }
 
@@ -82,7 +82,7 @@ struct StreamPipeline: Sendable {
     ) -> OpenStream<Element> {
         var context = answer.reader.context
         context.resumePoint = point
-        let parser = format.recipe.parser(context)
+        let parser = format.parser(context)
         var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
         stream.canBeResumed = answer.response.status != 204
         if point != nil { stream.attempt = answer.makeAttempt() }

@@ -285,7 +285,7 @@ private struct SecretValueFinder {
 
     /// Collects the strings in an object or an array.
     private mutating func noteStrings(in json: ArraySlice<UInt8>) {
-        guard let value = try? JSONValueParser.value(in: Data(json)) else { return note(json) }
+        guard let value = try? JSONValue(json: Data(json)) else { return note(json) }
         var values = [value]
         while let value = values.popLast() {
             switch value {

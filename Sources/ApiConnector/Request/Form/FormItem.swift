@@ -69,7 +69,7 @@ enum FormText: Sendable {
         } catch {
             throw FormRefusal("the connection's encoder does not encode it")
         }
-        switch (try? JSONValueParser.value(in: json))?[0] {
+        switch (try? JSONValue(json: json))?[0] {
         case .string(let text): return text
         case .number(let number): return number.description
         default:

@@ -2,6 +2,49 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+/// A file that was downloaded completely.
+public struct DownloadedFile: Sendable, Hashable {
+    /// The location of the file.
+    public let file: URL
+
+    /// The length of the file in bytes.
+    public let byteCount: Int
+
+    /// The head of the last response; its status is 206 if the download was resumed.
+    public let head: ResponseHead
+
+    /// Makes a value, for example for a test.
+    public init(file: URL, byteCount: Int, head: ResponseHead) {
+        self.file = file
+        self.byteCount = byteCount
+        self.head = head
+    }
+}
+
+/// An event of a download: the progress, and finally the file.
+public enum DownloadEvent: Sendable, Hashable {
+    /// More bytes are in the part file.
+    ///
+    /// The count starts with the bytes of an earlier run. It returns to 0 if the server now has another version.
+    case progress(TransferProgress)
+
+    /// The file is complete and in its place; the last element.
+    case finished(DownloadedFile)
+}
+
+extension ResponseStream<DownloadEvent> {
+    /// Downloads to the end and returns the file.
+    ///
+    /// Canceling the task ends the download immediately with kind `.cancelled`.
+    @concurrent
+    public func file() async throws(ApiConnectorError) -> DownloadedFile {
+        for try await event in self {
+            if case .finished(let file) = event { return file }
+        }
+        throw ApiConnectorError(.cancelled, at: .response, "the download ended before its file was complete")
+    }
+}
+
 /// Writes a body's chunks to a file as they are read.
 ///
 /// A slow disk therefore slows the server down, and nothing is buffered. The stream moves the complete file to its

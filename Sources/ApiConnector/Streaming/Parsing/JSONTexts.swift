@@ -179,31 +179,6 @@ struct SequenceTexts: JSONTexts {
     }
 }
 
-/// The data of server-sent events; an event with empty data, such as a ping, has no text.
-struct EventTexts: JSONTexts {
-    private var events: ServerSentEventParser
-
-    init(_ events: ServerSentEventParser) {
-        self.events = events
-    }
-
-    var isOver: Bool { events.isOver }
-
-    var resumePoint: ResumePoint? { events.resumePoint }
-
-    mutating func append(_ chunk: Data) { events.append(chunk) }
-
-    mutating func end() { events.end() }
-
-    mutating func next() throws(ApiConnectorError) -> JSONText? {
-        while let event = try events.next() {
-            if event.data.utf8.allSatisfy(\.isJSONSpace) { continue }
-            return JSONText(data: Data(event.data.utf8), number: events.eventCount, offset: events.eventOffset)
-        }
-        return nil
-    }
-}
-
 /// A whole body as one text, which may be empty.
 struct WholeText: JSONTexts {
     private let maximumByteCount: Int

@@ -63,7 +63,7 @@ struct RecordFailures: Sendable {
         guard mayInclude(text), text.count <= Self.maximumByteCount, let failure = context.backendFailure(text),
             // Most elements give a failure that reads none of their members, if all of its members are optional.
             emptyFailure == nil || Self.content(of: failure) != emptyFailure,
-            case .object(let members)? = try? JSONValueParser.value(in: text), members.count <= Self.maximumMemberCount,
+            case .object(let members)? = try? JSONValue(json: text), members.count <= Self.maximumMemberCount,
             members.count * text.count <= Self.maximumWork
         else { return nil }
         let (asElement, asFailure) = (
@@ -81,7 +81,7 @@ struct RecordFailures: Sendable {
 
     private func element<Element: Decodable>(_ type: Element.Type) -> (Data) -> [String]? {
         { text in
-            (try? JSONNesting.decode(type, from: text, with: context.decoder)).map { Self.members(of: $0) }
+            (try? context.decoder.value(type, in: text)).map { Self.members(of: $0) }
         }
     }
 

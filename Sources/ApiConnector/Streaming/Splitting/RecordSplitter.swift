@@ -179,3 +179,112 @@ extension ApiConnectorError {
         return ApiConnectorError(.recordTooLarge, at: .response, "\(name) is longer than the limit of \(limit) bytes")
     }
 }
+
+/// Finds the ends of a format's records in chunks of bytes; ``RecordSplitter`` does the rest.
+///
+/// It is a pure state machine: it reads each byte once, in order, and stores its state between chunks.
+protocol RecordFinder: Sendable {
+    /// Discards stored indices of the last chunk, because the next call of `cut` gets a new chunk.
+    mutating func startChunk()
+
+    /// Searches from an index on, where the current record begins or continues.
+    mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut
+
+    /// Why the bytes must not end here; nil if they may end, and the rest is then a record.
+    func flawAtEnd() -> String?
+}
+
+extension RecordFinder {
+    mutating func startChunk() {}
+    func flawAtEnd() -> String? { nil }
+}
+
+/// The result of a finder for the bytes from an index on.
+enum RecordCut {
+    /// The bytes up to `to` belong to no record; never returned within a record.
+    case skip(to: Int)
+
+    /// The current record ends before `end`, and the following bytes begin at `next`.
+    case record(end: Int, next: Int)
+
+    /// All bytes belong to the current record, which continues.
+    case needsBytes
+
+    /// The bytes do not match the format.
+    case flaw(at: Int, String)
+
+    /// A byte of the current record does not match the format.
+    case flawInRecord(at: Int, String)
+
+    /// The bytes that belong to no record are more than the finder may keep.
+    case tooLarge(String)
+}
+
+extension UnsafeRawBufferPointer {
+    /// The index of the first byte with this value, from an index on; the count if there is none.
+    @inline(__always)
+    func place(of byte: UInt8, from start: Int) -> Int {
+        guard let base = baseAddress, start < count, let found = memchr(base + start, Int32(byte), count - start) else {
+            return count
+        }
+        return UnsafeRawPointer(found) - base
+    }
+}
+
+/// Lines that end with LF, CR or CR LF, as the WHATWG defines them for server-sent events.
+///
+/// A line ends at its CR, without waiting for the next byte; an LF after the CR belongs to the same line.
+struct LineFinder: RecordFinder {
+    private var isBehindReturn = false
+    /// The indices of the next LF and CR in this chunk, so that no byte is read twice; -1 if unknown.
+    private var feed = -1
+    private var carriageReturn = -1
+
+    mutating func startChunk() {
+        feed = -1
+        carriageReturn = -1
+    }
+
+    @inline(__always)
+    mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut {
+        if isBehindReturn {
+            isBehindReturn = false
+            if chunk[place] == 0x0A { return .skip(to: place + 1) }
+        }
+        if feed < place { feed = chunk.place(of: 0x0A, from: place) }
+        if carriageReturn < place { carriageReturn = chunk.place(of: 0x0D, from: place) }
+        if carriageReturn < feed {
+            isBehindReturn = true
+            return .record(end: carriageReturn, next: carriageReturn + 1)
+        }
+        return feed < chunk.count ? .record(end: feed, next: feed + 1) : .needsBytes
+    }
+}
+
+/// JSON Lines and NDJSON: JSON texts, each followed by a line feed.
+///
+/// White space before a text and blank lines are skipped. White space after a text is kept, including the CR of a CR
+/// LF, because JSON allows it.
+struct JSONLineFinder: RecordFinder {
+    private var isWithinRecord = false
+
+    @inline(__always)
+    mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut {
+        if !isWithinRecord {
+            var start = place
+            while start < chunk.count, chunk[start].isJSONSpace { start += 1 }
+            isWithinRecord = start < chunk.count
+            if start > place { return .skip(to: start) }
+        }
+        let end = chunk.place(of: 0x0A, from: place)
+        guard end < chunk.count else { return .needsBytes }
+        isWithinRecord = false
+        return .record(end: end, next: end + 1)
+    }
+}
+
+extension UInt8 {
+    /// RFC 8259, section 2, "ws".
+    @inline(__always)
+    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}

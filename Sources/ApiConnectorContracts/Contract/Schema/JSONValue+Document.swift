@@ -3,7 +3,6 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-import ApiConnectorRecording
 
 extension JSONValue {
     /// Reads a document in UTF-8, in time that is linear in its size; nil for a text that is not JSON.
@@ -11,9 +10,7 @@ extension JSONValue {
     /// `JSONDecoder` tries one type after the other for each value, which takes seconds for a large document.
     init?(document: Data) {
         let bytes = Array(document)
-        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        guard let located = try? LocatedJSONParser.value(in: bytes, start..<bytes.count),
-            let value = JSONValue(located, in: bytes)
+        guard let located = try? JSONParser.value(in: bytes, isLenient: true), let value = JSONValue(located, in: bytes)
         else { return nil }
         self = value
     }
@@ -42,7 +39,7 @@ extension JSONValue {
             self = .array(values)
         case .object(let members):
             var values: [String: JSONValue] = [:]
-            for member in members {
+            for member in members where values[member.key] == nil {
                 guard let value = JSONValue(member.value, in: bytes) else { return nil }
                 values[member.key] = value
             }

@@ -2,9 +2,77 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+/// JSON that did not decode, parsed again to say where and why.
+struct UndecodedJSON {
+    /// The size limit for parsing a body again, in bytes.
+    private static let maximumByteCount = 1 << 20
+
+    /// The text in UTF-8.
+    let text: Data
+    /// Nil for a text that is too long to parse again.
+    private let content: Result<JSONValue, JSONFlaw>?
+
+    init(_ json: Data) {
+        let text = WideForm(of: json, nil).map { Data($0.text(of: json).utf8) } ?? json
+        self.text = text
+        content =
+            json.count <= Self.maximumByteCount
+            ? Result { () throws(JSONFlaw) in try JSONValue(json: text) } : nil
+    }
+
+    /// The value; nil for a text that is not JSON, or too long.
+    var value: JSONValue? { try? content?.get() }
+
+    /// The number of bytes before the first syntax error; nil if there is none, or if the text is too long or nested too
+    /// deep to know.
+    var syntaxOffset: Int? {
+        if case .failure(let flaw)? = content, flaw.kind == .syntax { flaw.offset } else { nil }
+    }
+
+    /// Whether the text is nested deeper than a decoder allows.
+    ///
+    /// On Linux, Foundation only reports that such a text is not JSON.
+    var isTooDeep: Bool {
+        if case .failure(let flaw)? = content { flaw.kind == .tooDeep } else { false }
+    }
+
+    fileprivate var isParsed: Bool { content != nil }
+}
+
+/// Why a body or a record does not decode, and what to do about it.
+struct DecodingFailure {
+    /// The failure in words, as the end of a sentence.
+    let reason: String
+    /// The advice; nil for an unknown cause.
+    let advice: String?
+
+    /// - Parameters:
+    ///   - error: The decoder's error.
+    ///   - json: The body or the record.
+    ///   - type: The type that was decoded.
+    ///   - decoder: The decoder.
+    ///   - isRecord: Whether the JSON is one record of a stream rather than a whole body.
+    ///   - mediaType: The media type of a whole body; nil for none.
+    ///   - redactor: Replaces secrets; the standard redactor by default.
+    init(
+        _ error: any Error,
+        in json: Data,
+        as type: Any.Type,
+        with decoder: JSONDecoder,
+        isRecord: Bool,
+        mediaType: MediaType? = nil,
+        _ redactor: Redactor = .standard
+    ) {
+        let json = UndecodedJSON(json)
+        reason = CodingText.describe(error, in: json, redactor)
+        let advice = DecodingAdvice(json: json, type: type, decoder: decoder)
+        self.advice = advice.text(for: error, isRecord: isRecord, mediaType, redactor)
+    }
+}
+
 /// Advice for a body that does not decode: change the connection's coding, the model, or the call.
 struct DecodingAdvice {
-    private let json: Data
+    private let json: UndecodedJSON
     private let type: Any.Type
     /// How the decoder converts keys.
     private let keys: Keys
@@ -16,7 +84,7 @@ struct DecodingAdvice {
         case unknown
     }
 
-    private init(json: Data, type: Any.Type, decoder: JSONDecoder) {
+    fileprivate init(json: UndecodedJSON, type: Any.Type, decoder: JSONDecoder) {
         self.json = json
         self.type = type
         keys =
@@ -27,31 +95,22 @@ struct DecodingAdvice {
             }
     }
 
-    /// The advice for a decoder's error; nil for an unknown cause.
-    ///
-    /// - Parameters:
-    ///   - isRecord: Whether the JSON is one record of a stream rather than a whole body.
-    ///   - mediaType: The media type of a whole body; nil for none.
-    static func text(
+    fileprivate func text(
         for error: any Error,
-        in json: Data,
-        as type: Any.Type,
-        with decoder: JSONDecoder,
         isRecord: Bool,
-        mediaType: MediaType? = nil,
+        _ mediaType: MediaType?,
         _ redactor: Redactor
     ) -> String? {
-        if let known = Self.advice(onStreamOf: mediaType), isAboutWholeBody(error) { return known }
-        guard json.count <= CodingText.largestShownByteCount else { return nil }
-        let advice = DecodingAdvice(json: json, type: type, decoder: decoder).text(for: error, isRecord: isRecord)
-        return advice.map { redactor.redact(text: $0) }
+        if let known = Self.advice(onStreamOf: mediaType), Self.isAboutWholeBody(error) { return known }
+        guard json.isParsed else { return nil }
+        return text(for: error, isRecord: isRecord).map { redactor.redact(text: $0) }
     }
 
     private func text(for error: any Error, isRecord: Bool) -> String? {
         switch error {
         case DecodingError.keyNotFound(let key, let context): return adviceOnKey(key, context)
         case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
-            return isRecord || JSONValueParser.syntaxFault(in: json) == nil ? nil : adviceOnFormat
+            return isRecord || json.syntaxOffset == nil ? nil : adviceOnFormat
         case DecodingError.dataCorrupted(let context): return adviceOnDate(Double.self, context)
         case DecodingError.typeMismatch(let expected, let context):
             if isRecord || !context.codingPath.isEmpty { return adviceOnDate(expected, context) }
@@ -106,7 +165,7 @@ struct DecodingAdvice {
 
     /// Names the format of a body that is not JSON, judging by its beginning.
     private var adviceOnFormat: String? {
-        let text = String(decoding: json.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        let text = String(decoding: json.text.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if text.first == "<" {
             return "The body is HTML or XML: check the URL, and whether a proxy or a sign-in page responded."
         }
@@ -117,7 +176,7 @@ struct DecodingAdvice {
             return Self.adviceOnSequence
         }
         let lines = text.split(separator: "\n", maxSplits: 1)
-        guard lines.count == 2, JSONValueParser.syntaxFault(in: Data(lines[0].utf8)) == nil else { return nil }
+        guard lines.count == 2, UndecodedJSON(Data(lines[0].utf8)).syntaxOffset == nil else { return nil }
         return Self.adviceOnLines
     }
 
@@ -150,7 +209,7 @@ struct DecodingAdvice {
     }
 
     private func value(at path: [any CodingKey]) -> JSONValue? {
-        guard var value = try? JSONValueParser.value(in: json) else { return nil }
+        guard var value = json.value else { return nil }
         for key in path {
             guard let next = key.intValue.map({ value[$0] }) ?? member(key.stringValue, of: value) else { return nil }
             value = next

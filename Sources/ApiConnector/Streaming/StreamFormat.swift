@@ -25,18 +25,48 @@
 /// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
 /// kind `.recordTooLarge`. A byte order mark at the start is skipped.
 public struct StreamFormat<Element: Sendable>: Sendable {
-    let recipe: any StreamRecipe<Element>
+    private typealias Policy = RecordPolicy<Element, Element>
+    private typealias ResultParser = any ElementParser<Result<Element, ApiConnectorError>>
+
+    private let makeParser: @Sendable (StreamContext, Policy) -> any ElementParser<Element>
+    private let makeResultParser: @Sendable (StreamContext) -> ResultParser
+    private var policy = Policy.failing
 
     /// The request's `Accept` field.
     let accept: String
 
+    /// Whether a broken stream is resumed at a byte offset.
+    let isResumedByByte: Bool
+
     /// How the stream is resumed; nil to never resume it.
     private(set) var resumePolicy: RetryPolicy?
 
-    init(_ recipe: any StreamRecipe<Element>, accepting accept: String) {
-        self.recipe = recipe
+    private init(
+        accepting accept: String,
+        isResumedByByte: Bool = false,
+        parser: @escaping @Sendable (StreamContext, Policy) -> any ElementParser<Element>,
+        results: @escaping @Sendable (StreamContext) -> ResultParser
+    ) {
+        makeParser = parser
+        makeResultParser = results
         self.accept = accept
+        self.isResumedByByte = isResumedByByte
     }
+
+    /// Makes a format whose records need no decoding.
+    private init<Parser: ElementParser<Element>>(
+        accepting accept: String,
+        _ parser: @escaping @Sendable (StreamContext) -> Parser
+    ) {
+        self.init(accepting: accept) { context, _ in
+            parser(context)
+        } results: { context in
+            PlainResults(parser: parser(context))
+        }
+    }
+
+    /// Makes the parser of a response's body.
+    func parser(_ context: StreamContext) -> any ElementParser<Element> { makeParser(context, policy) }
 
     /// Resumes streams of server-sent events, NDJSON and JSON Lines after a break.
     ///
@@ -82,8 +112,8 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// A record that is the backend's own error fails the stream. Bytes that do not match the format also fail the
     /// stream.
     public static func skippingUndecodable(_ format: StreamFormat) -> StreamFormat {
-        var skipping = StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
-        skipping.resumePolicy = format.resumePolicy
+        var skipping = format
+        skipping.policy = .skipping
         return skipping
     }
 
@@ -93,7 +123,11 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     public static func results<Value>(
         _ format: StreamFormat<Value>
     ) -> StreamFormat where Element == Result<Value, ApiConnectorError> {
-        var results = StreamFormat(ResultRecipe(base: format.recipe), accepting: format.accept)
+        var results = StreamFormat(accepting: format.accept, isResumedByByte: format.isResumedByByte) { context, _ in
+            format.makeResultParser(context)
+        } results: { context in
+            PlainResults(parser: format.makeResultParser(context))
+        }
         results.resumePolicy = format.resumePolicy
         return results
     }
@@ -105,11 +139,48 @@ extension StreamFormat where Element: Decodable {
     /// NDJSON, JSON Lines, JSON text sequences and server-sent events are streams of values. Any other body is one
     /// value, decoded like ``ApiConnectionType/value(_:at:options:)``.
     public static var automatic: StreamFormat {
+        // It may be a format that is resumed by byte.
         StreamFormat(
-            MediaTypeRecipe<Element>(),
             accepting:
-                "application/json, application/x-ndjson, application/jsonl, application/json-seq, text/event-stream"
-        )
+                "application/json, application/x-ndjson, application/jsonl, application/json-seq, text/event-stream",
+            isResumedByByte: true
+        ) { context, policy in
+            format(of: context.mediaType).makeParser(context, policy)
+        } results: { context in
+            format(of: context.mediaType).makeResultParser(context)
+        }
+    }
+
+    /// The format of a response's media type; a single value for types that are not streams.
+    private static func format(of mediaType: MediaType?) -> StreamFormat {
+        guard let mediaType else { return wholeBody }
+        if mediaType.isEventStream { return events }
+        if mediaType.isJSONLines { return jsonLines }
+        return mediaType.isJSONSequence ? jsonSequence : wholeBody
+    }
+
+    private static var wholeBody: StreamFormat {
+        StreamFormat(accepting: "application/json", decoding: { .body($0.wholeReader) }) {
+            WholeText(maximumByteCount: $0.maximumBodyByteCount)
+        }
+    }
+
+    /// Makes a format whose records are JSON texts.
+    private init(
+        accepting accept: String,
+        isResumedByByte: Bool = false,
+        decoding: @escaping @Sendable (StreamContext) -> StreamDecoding = { .record($0) },
+        _ texts: @escaping @Sendable (StreamContext) -> any JSONTexts
+    ) {
+        self.init(accepting: accept, isResumedByByte: isResumedByByte) { context, policy in
+            DecodedElements(texts(context), by: decoding(context), policy)
+        } results: { context in
+            DecodedElements(
+                texts(context),
+                by: decoding(context),
+                RecordPolicy<Element, Result<Element, ApiConnectorError>>.results
+            )
+        }
     }
 
     /// The elements of a body that is a JSON array, as they arrive.
@@ -136,10 +207,7 @@ extension StreamFormat where Element: Decodable {
     ///
     /// - Parameter path: The keys that lead to the array, separated by dots, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
-        StreamFormat(
-            DecodedRecipe { ArrayTexts(path: path, $0) },
-            accepting: "application/json"
-        )
+        StreamFormat(accepting: "application/json") { ArrayTexts(path: path, $0) }
     }
 
     /// One value per line: NDJSON or JSON Lines.
@@ -147,19 +215,20 @@ extension StreamFormat where Element: Decodable {
     /// Blank lines are skipped, and the last line needs no line break.
     public static var jsonLines: StreamFormat {
         StreamFormat(
-            DecodedRecipe(isResumedByByte: true) { LineTexts($0) },
             accepting: "application/x-ndjson, application/jsonl, application/ndjson, application/json-lines;q=0.9, "
                 + "application/x-jsonlines;q=0.9, application/json;q=0.5, text/plain;q=0.5, "
-                + "application/octet-stream;q=0.5"
-        )
+                + "application/octet-stream;q=0.5",
+            isResumedByByte: true
+        ) {
+            LineTexts($0)
+        }
     }
 
     /// A JSON text sequence (RFC 7464); a truncated text counts as a record that does not decode.
     public static var jsonSequence: StreamFormat {
-        StreamFormat(
-            DecodedRecipe { SequenceTexts(maximumByteCount: $0.maximumRecordByteCount) },
-            accepting: "application/json-seq"
-        )
+        StreamFormat(accepting: "application/json-seq") {
+            SequenceTexts(maximumByteCount: $0.maximumRecordByteCount)
+        }
     }
 
     /// Values that are decoded from the data of server-sent events, which is JSON.
@@ -191,10 +260,7 @@ extension StreamFormat where Element: Decodable {
     }
 
     private static func decodedEvents(until sentinel: EventSentinel?) -> StreamFormat {
-        StreamFormat(
-            DecodedRecipe { EventTexts(ServerSentEventParser($0, until: sentinel)) },
-            accepting: "text/event-stream"
-        )
+        StreamFormat(accepting: "text/event-stream") { EventTexts(ServerSentEventParser($0, until: sentinel)) }
     }
 }
 
@@ -225,10 +291,7 @@ extension StreamFormat where Element == ServerSentEvent {
     }
 
     private static func plainEvents(until sentinel: EventSentinel?) -> StreamFormat {
-        StreamFormat(
-            PlainRecipe { ServerSentEventParser($0, until: sentinel) },
-            accepting: "text/event-stream"
-        )
+        StreamFormat(accepting: "text/event-stream") { ServerSentEventParser($0, until: sentinel) }
     }
 }
 
@@ -237,10 +300,7 @@ extension StreamFormat where Element == String {
     ///
     /// Invalid UTF-8 bytes become U+FFFD.
     public static var lines: StreamFormat {
-        StreamFormat(
-            PlainRecipe { LineParser(maximumByteCount: $0.maximumRecordByteCount) },
-            accepting: "*/*"
-        )
+        StreamFormat(accepting: "*/*") { LineParser(maximumByteCount: $0.maximumRecordByteCount) }
     }
 
     /// UTF-8 text as it arrives, in pieces that never split a character.
@@ -248,21 +308,18 @@ extension StreamFormat where Element == String {
     /// The next bytes may extend a piece's last character. So the last character is delivered with the next piece or at
     /// the end, unless it is a line break. Invalid UTF-8 bytes become U+FFFD.
     public static var text: StreamFormat {
-        StreamFormat(PlainRecipe { _ in TextParser() }, accepting: "*/*")
+        StreamFormat(accepting: "*/*") { _ in TextParser() }
     }
 }
 
 extension StreamFormat where Element == Data {
     /// The bytes of the body in chunks, as they arrive.
     public static var chunks: StreamFormat {
-        StreamFormat(PlainRecipe { _ in ChunkParser() }, accepting: "*/*")
+        StreamFormat(accepting: "*/*") { _ in ChunkParser() }
     }
 
     /// Lines as bytes, without line breaks (LF, CR LF or CR); a line within one chunk is not copied.
     public static var lineData: StreamFormat {
-        StreamFormat(
-            PlainRecipe { LineDataParser(maximumByteCount: $0.maximumRecordByteCount) },
-            accepting: "*/*"
-        )
+        StreamFormat(accepting: "*/*") { LineDataParser(maximumByteCount: $0.maximumRecordByteCount) }
     }
 }
