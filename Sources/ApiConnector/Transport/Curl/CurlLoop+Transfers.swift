@@ -58,18 +58,16 @@ extension CurlLoop {
         guard let handle = transfer.handle else { return forgetWaiting() }
         // Before 7.87, removing a handle waits for the resolver, so such a handle stays until the lookup ends, and then
         // fails.
-        guard CurlRuntime.hasQuickExit || !handle.isResolving else { return }
+        guard CurlRuntime.hasQuickExit || !handle.connecting.isResolving else { return }
         release(handle)
     }
 
     func release(_ handle: CurlHandle) {
         _ = calling { curl_multi_remove_handle(multi, handle.easy.pointer) }
         active.remove(handle)
-        if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }
-        let transfer = handle.transfer
-        transfer?.handle = nil
-        handle.transfer = nil
-        if let transfer { leaveLine(transfer) }
+        guard let transfer = handle.releaseTransfer() else { return }
+        if transfer.request.delivery != .streamed { collectingCount -= 1 }
+        leaveLine(transfer)
     }
 
     /// Raises the limit on idle connections to at least twice the number of active transfers.

@@ -288,7 +288,7 @@ extension CurlLoop {
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        let wasReceivePaused = handle.isReceivePaused
+        let wasReceivePaused = handle.flow.isReceivePaused
         let code = calling { handle.resume() }
         // Without buffered data, a bad argument means that the transfer waits for a new connection.
         if code != 0 {

@@ -2,6 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+#if Curl && os(Linux)
+import CCurl
+#endif
+
 /// When a transfer reached its phases, in nanoseconds on one scale; 0 for a phase that it has not reached.
 ///
 /// A transfer that ends early only has these times. A transfer that libcurl has ended also has libcurl's measurements.
@@ -95,3 +99,99 @@ extension TransportTimes {
         return .microseconds(secured)
     }
 }
+
+/// When the last head of a response began to arrive.
+struct CurlHeadTime {
+    /// When its first line arrived; 0 before it.
+    private(set) var nanoseconds: Int64 = 0
+    private var turn = -1
+
+    /// Records the first line of a head.
+    mutating func begin(in turn: Int, at nanoseconds: Int64 = MonotonicTime.nanoseconds) {
+        self.turn = turn
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The time of a response's end; the head's time if the response has arrived in one turn.
+    func end(in turn: Int, now: @autoclosure () -> Int64) -> Int64 {
+        turn == self.turn ? nanoseconds : now()
+    }
+}
+
+#if Curl && os(Linux)
+// MARK: Calls of libcurl
+
+extension CurlHandle {
+    /// Records that the final head is complete.
+    func noteHead(of transfer: CurlTransfer) {
+        guard transfer.timesRecord != nil else { return }
+        let version = transfer.block.isSecure ? CurlOpenSSL.protocolVersion(of: easy) : nil
+        transfer.timing.withLock { timing in
+            timing.timeline.firstByte = headTime.nanoseconds
+            timing.tlsVersion = version
+        }
+        if transfer.request.delivery == .streamed { recordTimes(of: transfer) }
+    }
+
+    /// Reads libcurl's measurements.
+    func recordTimes(of transfer: CurlTransfer) {
+        guard transfer.timesRecord != nil else { return }
+        var figures = ccurl_figures()
+        let hasBody = transfer.inlineBody != nil || transfer.upload != nil
+        ccurl_easy_get_figures(easy.pointer, connecting.isNew ? 1 : 0, hasBody ? 1 : 0, &figures)
+        let connection = connecting.connection
+        transfer.recordTimes(
+            connecting.isNew
+                ? CurlTimeline.Figures(
+                    nameLookup: figures.name_lookup,
+                    connect: figures.connect,
+                    tlsHandshake: figures.app_connect
+                ) : nil,
+            // For a small response, which arrives in one turn, this saves a reading of the clock.
+            at: headTime.end(in: turns.number, now: MonotonicTime.nanoseconds)
+        ) { times in
+            times.isConnectionReused = !connecting.isNew
+            times.httpVersion = Self.version(figures.http_version)
+            times.remoteAddress = connection?.remoteAddress
+            times.remotePort = connection.map { Int($0.remotePort) }
+            times.requestBodyByteCount = figures.uploaded
+            times.responseHeadByteCount = Int64(figures.header_size)
+            times.responseBodyByteCount = figures.downloaded
+            if !head.isEncoded || transfer.decompression == nil { times.decodedBodyByteCount = figures.downloaded }
+        }
+    }
+
+    private static func version(_ number: Int) -> String? {
+        switch number {
+        case 1: "1.0"
+        case 2: "1.1"
+        case 3: "2"
+        case 30: "3"
+        default: nil
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// Writes the times of this transfer so far.
+    ///
+    /// - Parameters:
+    ///   - figures: libcurl's measurements for a new connection; otherwise nil.
+    ///   - end: The time of the measurement, in nanoseconds; now by default.
+    func recordTimes(
+        _ figures: CurlTimeline.Figures? = nil,
+        at end: @autoclosure () -> Int64 = MonotonicTime.nanoseconds,
+        _ more: (inout TransportTimes) -> Void = { _ in }
+    ) {
+        guard let timesRecord else { return }
+        let end = end()
+        let (timeline, tlsVersion) = timing.withLock { ($0.timeline, $0.tlsVersion) }
+        timesRecord.update { times in
+            timeline.write(to: &times, at: end, figures)
+            times.tlsVersion = tlsVersion
+            more(&times)
+        }
+    }
+}
+
+#endif
