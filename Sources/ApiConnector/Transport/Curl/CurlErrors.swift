@@ -16,7 +16,7 @@ extension CurlHandle {
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
         if code == 100, words.hasPrefix(CurlLogTexts.tooManyFields) {
             return sending.sendCount > 0
-                ? ApiConnectorError(.malformedResponse, CurlHeadBuffer.tooManyFields, request: transfer.request)
+                ? ApiConnectorError(.malformedResponse, CurlHeadReader.tooManyFields, request: transfer.request)
                 : ApiConnectorError(.cannotConnect, Self.tooManyTunnelFields, request: transfer.request)
         }
         if code == 56, tls.isCut, CurlLogTexts.unexpectedEnds.contains(where: words.contains) {

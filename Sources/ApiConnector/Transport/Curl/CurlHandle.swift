@@ -35,7 +35,7 @@ final class CurlHandle {
     /// How often, and on which connections, the request is sent.
     var sending = CurlSendState()
     /// The head of the response.
-    private(set) var head = CurlHeadBuffer()
+    private(set) var head = CurlHeadReader()
     /// When the response and the body of the request pause.
     var flow = CurlFlow()
     /// libcurl's log about the last send.
@@ -251,14 +251,13 @@ extension CurlHandle {
             guard prepareSendWithoutExpectation(of: transfer) else { return Self.abort }
         case .complete(isProvisional: false):
             noteHead(of: transfer)
-            tls.watchEnd(of: transfer, easy, head: head.bytes)
-            let isHTTP1 = head.bytes.starts(with: "HTTP/1".utf8)
-            flow.begin(isHTTP1: isHTTP1)
-            if !isHTTP1 { turns.recordSharing(of: transfer) }
+            if head.endsWithConnection { tls.watchEnd(of: transfer, easy) }
+            flow.begin(isHTTP1: head.isOverHTTP1)
+            if !head.isOverHTTP1 { turns.recordSharing(of: transfer) }
             resumeUpload(of: transfer)
             // RFC 9112, section 6.3: bytes after such a body may be an attempt to smuggle a response.
             if head.hasDoubtfulEnd || hasUnsentBody(of: transfer) { easy.set(CCURLOPT_FORBID_REUSE, 1) }
-            guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
+            guard transfer.receive(head.take()) else { return Self.abort }
         case .refused(let reason):
             transfer.refuse(.malformedResponse, reason)
             return Self.abort
@@ -274,8 +273,7 @@ extension CurlHandle {
     /// for the body.
     private func hasUnsentBody(of transfer: CurlTransfer) -> Bool {
         let byteCount = transfer.inlineBody?.count ?? transfer.upload.map { $0.byteCount ?? 1 } ?? 0
-        return byteCount > 0 && head.bytes.starts(with: "HTTP/1".utf8)
-            && easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0 == 0
+        return byteCount > 0 && head.isOverHTTP1 && easy.byteCount(CCURLINFO_SIZE_UPLOAD_T) ?? 0 == 0
     }
 
     /// Prepares libcurl's second send after a 417: without `Expect`, on another connection.
@@ -287,7 +285,7 @@ extension CurlHandle {
     private func prepareSendWithoutExpectation(of transfer: CurlTransfer) -> Bool {
         transfer.block.removeExpectation()
         head.mayExpectContinue = false
-        if head.bytes.starts(with: "HTTP/1".utf8) { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+        if head.isOverHTTP1 { easy.set(CCURLOPT_FORBID_REUSE, 1) }
         // Otherwise the callback before the send does this.
         let canSend = CurlRuntime.asksBeforeSending || sending.rewind(transfer.upload)
         resumeUpload(of: transfer)
@@ -319,7 +317,7 @@ extension CurlHandle {
         head.keepFinal()
         noteHead(of: transfer)
         // If the head is refused, so is the body, and the transfer fails when it ends.
-        _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
+        _ = transfer.receive(head.take())
     }
 }
 

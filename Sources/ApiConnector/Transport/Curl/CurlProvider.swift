@@ -122,18 +122,11 @@ extension ApiResponse {
         _ arrival: TransferState.Arrival,
         of transfer: CurlTransfer
     ) async throws(ApiConnectorError) {
-        guard let head = CurlResponseHead(arrival.head) else {
-            throw ApiConnectorError(
-                .connectionLost,
-                "the head of the response has no status line of HTTP",
-                request: request
-            )
-        }
+        let head = arrival.head
         let body: ResponseBody
-        if let decompression = transfer.decompression, let coding = ContentCoding(head.headers) {
+        if let decompression = transfer.decompression, let coding = head.coding {
             let endsWithConnection =
-                request.method != .head && !head.headers.contains("Content-Length")
-                && CurlCloseWatch.endsWithConnection(arrival.head)
+                request.method != .head && head.endsWithConnection && !head.headers.contains(.contentLength)
             do {
                 body = try await transfer.body(
                     arrival.body,

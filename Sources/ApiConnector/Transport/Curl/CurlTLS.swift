@@ -24,9 +24,12 @@ struct CurlTLSWatch {
         certificate = CurlCertificateWatch(context)
     }
 
-    /// Watches the end of a response whose head is complete.
-    mutating func watchEnd(of transfer: CurlTransfer, _ easy: CurlEasy, head: [UInt8]) {
-        close = CurlCloseWatch.watch(easy, for: transfer, head: head)
+    /// Watches the connection of a transfer whose body ends with it, according to the head, unless libcurl knows a length.
+    mutating func watchEnd(of transfer: CurlTransfer, _ easy: CurlEasy) {
+        guard transfer.block.isSecure, transfer.request.method != .head,
+            easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) == nil
+        else { return }
+        close = CurlCloseWatch(easy)
     }
 }
 
@@ -141,30 +144,6 @@ final class CurlCloseWatch {
 
     /// Whether the server has sent `close_notify`.
     var isNotified: Bool { Self.entries.withLock { [ssl] in $0[ssl]?.isNotified ?? false } }
-}
-
-extension CurlCloseWatch {
-    /// Watches a transfer whose body, according to its head, ends with the connection; nil for all others.
-    ///
-    /// - Parameter head: The status line and the field lines.
-    static func watch(_ easy: CurlEasy, for transfer: CurlTransfer, head: [UInt8]) -> CurlCloseWatch? {
-        guard transfer.block.isSecure, transfer.request.method != .head else { return nil }
-        guard easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) == nil, endsWithConnection(head) else { return nil }
-        return CurlCloseWatch(easy)
-    }
-
-    /// Whether the body of a response without a length ends with the connection (RFC 9112, section 6.3).
-    static func endsWithConnection(_ head: [UInt8]) -> Bool {
-        guard head.starts(with: "HTTP/1".utf8), let status = CurlHeadBuffer.status(of: head) else { return false }
-        guard status != 204, status != 304 else { return false }
-        return !head.split(separator: UInt8(ascii: "\n")).contains(where: isChunked)
-    }
-
-    private static func isChunked(_ line: ArraySlice<UInt8>) -> Bool {
-        let name = "transfer-encoding:".utf8
-        guard line.count > name.count, zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return false }
-        return String(decoding: line, as: UTF8.self).lowercased().contains("chunked")
-    }
 
     /// The error of a body that may be truncated.
     static func cut(_ request: ApiRequest) -> ApiConnectorError {

@@ -157,7 +157,7 @@ extension CurlHandle {
             times.requestBodyByteCount = figures.uploaded
             times.responseHeadByteCount = Int64(figures.header_size)
             times.responseBodyByteCount = figures.downloaded
-            if !head.isEncoded || transfer.decompression == nil { times.decodedBodyByteCount = figures.downloaded }
+            if !head.isCoded || transfer.decompression == nil { times.decodedBodyByteCount = figures.downloaded }
         }
     }
 

@@ -204,20 +204,19 @@ extension CurlTransfer {
 
     /// Records that the final head is complete.
     ///
-    /// - Parameter isCoded: Whether the head names a content coding.
     /// - Returns: False if the body is refused because of its codings.
-    func receive(head: [UInt8], isCoded: Bool) -> Bool {
+    func receive(_ head: TransferState.Head) -> Bool {
         request.reportProgress()
         if inlineBody != nil { request.reportBodySent() }
-        let isDecoded = isCoded && decompression != nil
-        if isDecoded, let reason = CurlResponseHead(head).flatMap({ decompression?.refusal(of: $0, to: request) }) {
+        let isDecoded = head.coding != nil && decompression != nil
+        if isDecoded, request.method != .head, !head.status.forbidsBody,
+            let reason = ContentCoding.refusal(of: head.headers)
+        {
             refuse(.malformedResponse, reason)
             return false
         }
-        if let hold = request.values.fileHold, let status = CurlHeadBuffer.status(of: head), 200..<300 ~= status {
-            fileHold = hold
-        }
-        deliver { $0.state.receive(head: head, isCoded: isDecoded) }
+        if let hold = request.values.fileHold, 200..<300 ~= head.status.rawValue { fileHold = hold }
+        deliver { $0.state.receive(head, isDecodedLater: isDecoded) }
         return true
     }
 

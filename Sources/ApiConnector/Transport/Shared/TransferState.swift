@@ -19,9 +19,20 @@ struct TransferState {
         case ended
     }
 
+    /// The head of a response over libcurl.
+    struct Head: Equatable, Sendable {
+        var status = HTTPStatus(rawValue: 0)
+        /// The fields in order, including repeated ones.
+        var headers = HTTPHeaders()
+        /// The content coding of the body; the first one, if there are several.
+        var coding: ContentCoding?
+        /// Whether a body without a length ends with the connection.
+        var endsWithConnection = false
+    }
+
     /// A head from libcurl, and the body if it was collected.
     struct Arrival: Equatable {
-        var head: [UInt8]
+        var head: Head
         var body = Data()
     }
 
@@ -71,10 +82,10 @@ struct TransferState {
         return isHuge ? .max : count
     }
 
-    private(set) var phase = Phase.waiting
+    private(set) var phase: Phase
     private let delivery: ResponseDelivery
     private let windowByteCount: Int
-    private var head: [UInt8] = []
+    private var head = Head()
     private var body = Data()
     private var isPaused = false
     private var hasReader = false
@@ -82,18 +93,20 @@ struct TransferState {
     /// Whether the body is decoded later, so that the limit does not apply to its length here.
     private var isCoded = false
 
-    init(delivery: ResponseDelivery, windowByteCount: Int) {
+    /// - Parameter phase: Receiving, if the head has arrived; waiting by default.
+    init(delivery: ResponseDelivery, windowByteCount: Int, phase: Phase = .waiting) {
+        self.phase = phase
         self.delivery = delivery
         self.windowByteCount = windowByteCount
     }
 
     /// Records that the final head is complete.
     ///
-    /// - Parameter isCoded: Whether the body is decoded after it has arrived.
-    mutating func receive(head: [UInt8], isCoded: Bool = false) -> Answer {
+    /// - Parameter isDecodedLater: Whether the body is decoded after it has arrived.
+    mutating func receive(_ head: Head, isDecodedLater: Bool = false) -> Answer {
         guard phase == .waiting else { return .nobody }
         phase = .receiving
-        self.isCoded = isCoded
+        isCoded = isDecodedLater
         guard delivery == .streamed else {
             self.head = head
             return .nobody
@@ -142,7 +155,7 @@ struct TransferState {
     mutating func restart() -> Bool {
         guard failure == nil, phase == .waiting || (phase == .receiving && delivery != .streamed) else { return false }
         phase = .waiting
-        (head, body, isCoded) = ([], Data(), false)
+        (head, body, isCoded) = (Head(), Data(), false)
         return true
     }
 

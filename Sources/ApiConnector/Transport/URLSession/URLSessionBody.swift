@@ -11,7 +11,11 @@ final class URLSessionBody: ResponseBodySource {
     static let windowByteCount = 16 << 20
 
     private struct Guarded {
-        var state = TransferState(delivery: .streamed, windowByteCount: URLSessionBody.windowByteCount)
+        var state = TransferState(
+            delivery: .streamed,
+            windowByteCount: URLSessionBody.windowByteCount,
+            phase: .receiving
+        )
         var reader: UnsafeContinuation<Result<Data?, ApiConnectorError>, Never>?
     }
 
@@ -30,7 +34,6 @@ final class URLSessionBody: ResponseBodySource {
         self.request = request
         self.flow = flow
         self.stop = stop
-        guarded.withLock { _ = $0.state.receive(head: []) }
     }
 
     /// Receives bytes, on the session's queue.

@@ -221,9 +221,17 @@ struct TransferStateTests {
         #expect(failures.isEmpty)
     }
 
+    /// The state of a body whose head a session has delivered.
+    @Test func aBodyCanStartAfterItsHead() {
+        var state = TransferState(delivery: .streamed, windowByteCount: 4, phase: .receiving)
+        #expect(apply(.read, to: &state) == "waits")
+        #expect(apply(.bytes, to: &state) == "awaited")
+        #expect(apply(.handOver, to: &state) == "handed chunk 2")
+    }
+
     private func apply(_ event: Event, to state: inout TransferState) -> String? {
         switch event {
-        case .head: text(state.receive(head: Array("HTTP/1.1 200 OK\r\n".utf8)))
+        case .head: text(state.receive(TransferState.Head(status: 200)))
         case .bytes: text([UInt8](repeating: 1, count: 2).withUnsafeBytes { state.receive($0) })
         case .end: text(state.end(nil))
         case .fail: text(state.end(ApiConnectorError(.connectionLost, "it broke")))
@@ -242,7 +250,7 @@ struct TransferStateTests {
     private func text(_ answer: TransferState.Answer) -> String {
         switch answer {
         case .nobody: "nobody"
-        case .caller(.success(let arrival)): "caller \(arrival.head.isEmpty ? "" : "head")+\(arrival.body.count)"
+        case .caller(.success(let arrival)): "caller \(arrival.head.status == 200 ? "head" : "")+\(arrival.body.count)"
         case .caller(.failure(let error)): "caller \(error.kind)"
         case .reader(.success(let chunk)): "reader \(chunk.map { "\($0.count)" } ?? "nil")"
         case .reader(.failure(let error)): "reader \(error.kind)"

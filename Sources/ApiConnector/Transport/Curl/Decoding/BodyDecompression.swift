@@ -19,12 +19,6 @@ struct BodyDecompression: Sendable {
         let names = libraries.codings.map(\.name)
         acceptEncoding = names.isEmpty ? nil : names.joined(separator: ", ")
     }
-
-    /// Why a body is refused before it arrives; nil if it is not.
-    func refusal(of head: CurlResponseHead, to request: ApiRequest) -> String? {
-        if request.method == .head || head.status.forbidsBody { return nil }
-        return ContentCoding.refusal(of: head.headers)
-    }
 }
 
 #endif
