@@ -20,7 +20,7 @@ struct CurlConnecting {
     static let maximumTunnelByteCount = 64 * 1024
 
     /// Whether a resolver's thread is looking up a name.
-    private(set) var isResolving = false
+    fileprivate(set) var isResolving = false
     /// The error number of the last attempt to open a socket; 0 if it succeeded.
     private(set) var socketError: Int32 = 0
     /// Whether the server requires HTTP/1.1, so that libcurl uses it.
@@ -36,14 +36,6 @@ struct CurlConnecting {
 
     /// Whether no socket was opened for this transfer since its last send.
     var isReused: Bool { openedSockets.isEmpty }
-
-    mutating func beginLookup() {
-        isResolving = true
-    }
-
-    mutating func endLookup() {
-        isResolving = false
-    }
 
     /// Records the result of `socket`.
     ///
@@ -115,11 +107,11 @@ extension CurlHandle {
         easy.set(CCURLOPT_RESOLVER_START_DATA, context)
         ccurl_easy_set_resolve_callback(easy.pointer, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
             let handle = CurlHandle.from(context)
-            handle.connecting.beginLookup()
+            handle.connecting.isResolving = true
             handle.transfer?.note { if $0.lookup == 0 { $0.lookup = MonotonicTime.nanoseconds } }
             return 0
         }
-        guard CurlCertificateWatch.isPossible else { return }
+        guard CurlTLSWatch.canWatchCertificates else { return }
         easy.set(CCURLOPT_SSL_CTX_DATA, context)
         ccurl_easy_set_context_callback(easy.pointer, CCURLOPT_SSL_CTX_FUNCTION) { _, ssl, context in
             let handle = CurlHandle.from(context)
@@ -130,7 +122,7 @@ extension CurlHandle {
     }
 
     private func openSocket(_ address: curl_sockaddr?) -> Int32 {
-        connecting.endLookup()
+        connecting.isResolving = false
         refreshAuthorities()
         guard let address, let transfer, !transfer.isOver, mayConnect(transfer) else { return Int32(CCURL_SOCKET_BAD) }
         transfer.note { if $0.connect == 0 { $0.connect = MonotonicTime.nanoseconds } }
@@ -169,7 +161,7 @@ extension CurlHandle {
 extension CurlHandle {
     /// Whether the origin of a transfer that may use HTTP/2 over TLS has required HTTP/1.1.
     func requiresHTTP1(_ transfer: CurlTransfer) -> Bool {
-        configuration.httpVersion == .automatic && transfer.block.isSecure
+        configuration.httpVersion == .automatic && transfer.requestHead.isSecure
             && sockets.requiredVersion(for: transfer.request.url) == .http1
     }
 
@@ -179,7 +171,7 @@ extension CurlHandle {
         return switch configuration.httpVersion {
         case .http1: true
         case .http2PriorKnowledge: false
-        case .automatic: !transfer.block.isSecure || offersOnlyHTTP1(transfer)
+        case .automatic: !transfer.requestHead.isSecure || offersOnlyHTTP1(transfer)
         }
     }
 
@@ -214,7 +206,8 @@ extension CurlHandle {
 
     /// Records whether the connection of an ended transfer carries one request at a time.
     func recordVersion(of transfer: CurlTransfer) {
-        guard configuration.httpVersion == .automatic, transfer.block.isSecure, let connection = connecting.connection
+        guard configuration.httpVersion == .automatic, transfer.requestHead.isSecure,
+            let connection = connecting.connection
         else { return }
         var version = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_VERSION, &version)

@@ -20,7 +20,7 @@ extension CurlHandle {
                 : ApiConnectorError(.cannotConnect, Self.tooManyTunnelFields, request: transfer.request)
         }
         if code == 56, tls.isCut, CurlLogTexts.unexpectedEnds.contains(where: words.contains) {
-            return CurlCloseWatch.cut(transfer.request)
+            return CurlTLSWatch.cut(transfer.request)
         }
         let error = TransferErrors.error(
             code,
@@ -52,12 +52,10 @@ extension CurlHandle {
     func brokenRules(of transfer: CurlTransfer) -> ApiConnectorError? {
         guard hasBrokenRules else { return nil }
         // libcurl's text may contain the value of a field.
-        return ApiConnectorError(
-            .malformedResponse,
-            log.outcome == .malformed
-                ? "the response violates HTTP/2" : "the server violated HTTP/2, so the connection was closed",
-            request: transfer.request
-        )
+        let isOfStream = log.outcome == .malformed
+        let detail =
+            "the \(isOfStream ? "response violates HTTP/2" : "server violated HTTP/2, so the connection was closed")"
+        return ApiConnectorError(.malformedResponse, detail, request: transfer.request)
     }
 
     /// The error of a request that libcurl was not allowed to send again.
@@ -91,17 +89,10 @@ extension CurlHandle {
             return error
         }
         let end =
-            if head.isComplete {
-                "during the response"
-            } else {
-                "after the request was sent and before a response came; the server may have processed the request, and "
-                    + reason
-            }
-        return ApiConnectorError(
-            .connectionLost,
-            "the connection ended \(end)",
-            request: transfer.request
-        )
+            head.isComplete
+            ? "during the response"
+            : "after the request was sent and before a response came; the server may have processed the request, and \(reason)"
+        return ApiConnectorError(.connectionLost, "the connection ended \(end)", request: transfer.request)
     }
 
     /// The error of a transfer that failed at its proxy; nil for any other failure, or without a proxy.
@@ -124,7 +115,7 @@ extension CurlHandle {
         if let reason = descriptorShortage(code) {
             return ApiConnectorError(error.kind, "no socket can be opened: \(reason)", request: transfer.request)
         }
-        guard transfer.block.isSecure else {
+        guard transfer.requestHead.isSecure else {
             let url = transfer.request.url
             // A used connection has had a response without TLS, and a proxy's connection says nothing about the server.
             guard !hasHead, connecting.isNew, configuration.proxy.used(for: url) == nil else { return error }
@@ -154,7 +145,7 @@ extension CurlHandle {
 
     /// Why there is no descriptor for a socket or a resolver thread; nil if there is.
     private func descriptorShortage(_ code: Int32) -> String? {
-        if code == 7, connecting.socketError != 0 { return CurlMailbox.reason("socket", connecting.socketError) }
+        if code == 7, connecting.socketError != 0 { return CurlCommandQueue.reason("socket", connecting.socketError) }
         guard code == 6 else { return nil }
         // libcurl does not report why the resolver failed.
         let probe = eventfd(0, Int32(EFD_CLOEXEC))
@@ -162,7 +153,7 @@ extension CurlHandle {
             close(probe)
             return nil
         }
-        return CurlMailbox.reason("eventfd", errno)
+        return CurlCommandQueue.reason("eventfd", errno)
     }
 }
 

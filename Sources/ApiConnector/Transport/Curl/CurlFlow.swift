@@ -28,7 +28,7 @@ struct CurlFlow {
     private(set) var isLooking = false
     private var sharing = Sharing.unknown
     private var turnShare = CurlTurnShare()
-    private var nudge = CurlNudge()
+    private var recheck = CurlRecheck()
     /// The last turn that received a piece of the body.
     private var lastPieceTurn = -1
 
@@ -43,16 +43,12 @@ struct CurlFlow {
         sharing = isHTTP1 ? .turnShare : .connection
     }
 
-    /// Records a piece of the body.
-    mutating func countPiece() {
-        nudge.countPiece()
-    }
-
-    /// Decides whether a piece of the body is received in this turn; the first piece of a turn always is.
+    /// Counts a piece of the body, and decides whether it is received in this turn; the first piece of a turn always is.
     ///
     /// - Parameter isTurnSlow: Whether the turn takes long and receives little; only for a response over HTTP/2.
     mutating func admit(_ byteCount: Int, isStreamed: Bool, in turn: Int, isTurnSlow: @autoclosure () -> Bool) -> Pause
     {
+        recheck.countPiece()
         switch sharing {
         case .unknown: return .none
         case .turnShare:
@@ -69,7 +65,7 @@ struct CurlFlow {
     /// - Parameter hasLength: Whether the response has its announced length, but the request's body is not sent.
     /// - Returns: Whether libcurl should look again after ``CurlTurns/delayMilliseconds``.
     mutating func finishSharedRound(hasLength: Bool, now: Int) -> Bool {
-        nudge.finishRound(hasLength: hasLength, isPaused: isReceivePaused, now: now)
+        recheck.finishRound(hasLength: hasLength, isPaused: isReceivePaused, now: now)
     }
 
     /// Ends a round of reads.
@@ -93,22 +89,22 @@ struct CurlFlow {
     mutating func resume(now: @autoclosure () -> Int) -> Bool {
         isReceivePaused = false
         isSendPaused = false
-        isLooking = nudge.isAwaited && nudge.begin(now: now())
+        isLooking = recheck.isAwaited && recheck.begin(now: now())
         return isLooking
     }
 
     /// Records a look at a response that has its announced length.
     ///
-    /// - Returns: Whether nothing more of the request's body can be sent; see ``CurlNudge/hasStalled(_:isSending:now:)``.
+    /// - Returns: Whether nothing more of the request's body can be sent; see ``CurlRecheck/hasStalled(_:isSending:now:)``.
     mutating func hasStalled(_ sentByteCount: Int64, isSending: Bool, now: Int) -> Bool {
-        nudge.hasStalled(sentByteCount, isSending: isSending, now: now)
+        recheck.hasStalled(sentByteCount, isSending: isSending, now: now)
     }
 
     /// Prepares for sending the request again.
     mutating func restart() {
         isReceivePaused = false
         isSendPaused = false
-        nudge = CurlNudge()
+        recheck = CurlRecheck()
     }
 }
 
@@ -118,7 +114,6 @@ extension CurlHandle {
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
         guard !bytes.isEmpty else { return 0 }
-        flow.countPiece()
         deliverHead(of: transfer)
         let pause = flow.admit(
             bytes.count,
@@ -126,31 +121,31 @@ extension CurlHandle {
             in: turns.number,
             isTurnSlow: turns.countShared(bytes.count, now: MonotonicTime.milliseconds)
         )
-        switch pause {
-        case .none: break
-        case .untilNextTurn:
-            turns.pause(transfer)
-            return pauseReceiving()
-        case .delay:
-            turns.delay(transfer, now: MonotonicTime.milliseconds)
-            return pauseReceiving()
-        }
-        switch transfer.receive(bytes) {
-        case .kept:
+        guard !begin(pause, of: transfer) else { return CCURL_WRITEFUNC_PAUSE }
+        let intake = transfer.receive(bytes)
+        switch intake {
+        case .kept, .awaited:
             openSockets.countDelivered(bytes.count)
+            if intake == .awaited { turns.deliver(transfer) }
             return bytes.count
-        case .awaited:
-            openSockets.countDelivered(bytes.count)
-            deliveries.add(transfer)
-            return bytes.count
-        case .full: return pauseReceiving()
+        case .full:
+            recordPause(true)
+            return CCURL_WRITEFUNC_PAUSE
         case .refused: return Self.abort
         }
     }
 
-    private func pauseReceiving() -> Int {
+    /// Makes the loop resume the transfer after a pause.
+    ///
+    /// - Returns: Whether there is a pause.
+    private func begin(_ pause: CurlFlow.Pause, of transfer: CurlTransfer) -> Bool {
+        switch pause {
+        case .none: return false
+        case .untilNextTurn: turns.pause(transfer)
+        case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
+        }
         recordPause(true)
-        return CCURL_WRITEFUNC_PAUSE
+        return true
     }
 
     /// Records that libcurl is about to pause or to resume the response.
@@ -167,13 +162,9 @@ extension CurlHandle {
             let now = MonotonicTime.milliseconds
             if flow.finishSharedRound(hasLength: isAnsweredInFull, now: now) { turns.delay(transfer, now: now) }
         }
-        switch flow.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
-        case .none: return
-        case .untilNextTurn: turns.pause(transfer)
-        case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
+        if begin(flow.finishRound(in: turns.number, now: MonotonicTime.milliseconds), of: transfer) {
+            curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
         }
-        recordPause(true)
-        curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
     }
 
     /// Whether libcurl may have a head over HTTP/2 that it does not read.
@@ -327,7 +318,7 @@ struct CurlTurnShare {
 /// If the response has its announced length, libcurl reads neither RST_STREAM nor WINDOW_UPDATE. So the library checks
 /// every 20 ms whether libcurl still sends. If it does not, the transfer ends with the response, and the rest of the
 /// request's body is not sent.
-struct CurlNudge {
+struct CurlRecheck {
     /// The time without progress after which libcurl sends no more, in milliseconds: half a second.
     ///
     /// If other transfers read from the connection, there is more room for the body after a round trip.

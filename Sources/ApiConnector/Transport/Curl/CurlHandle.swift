@@ -21,8 +21,6 @@ import CCurl
 final class CurlHandle {
     let easy: CurlEasy
     let configuration: CurlConfiguration
-    private let share: OpaquePointer
-    let deliveries: CurlDeliveries
     let turns: CurlTurns
     let sockets: CurlSockets
     let openSockets: CurlOpenSockets
@@ -45,24 +43,15 @@ final class CurlHandle {
     /// OpenSSL's reports about the connection.
     var tls = CurlTLSWatch()
 
-    init?(
-        _ configuration: CurlConfiguration,
-        share: OpaquePointer,
-        deliveries: CurlDeliveries,
-        turns: CurlTurns,
-        sockets: CurlSockets,
-        openSockets: CurlOpenSockets
-    ) {
+    init?(of loop: CurlLoop) {
         guard let pointer = curl_easy_init() else { return nil }
         easy = CurlEasy(pointer: pointer)
-        self.configuration = configuration
-        self.share = share
-        self.deliveries = deliveries
-        self.turns = turns
-        self.sockets = sockets
-        self.openSockets = openSockets
+        configuration = loop.configuration
+        turns = loop.turns
+        sockets = loop.sockets
+        openSockets = loop.openSockets
         errorText.initialize(to: 0)
-        configure()
+        configure(loop.share)
     }
 
     deinit {
@@ -113,7 +102,7 @@ final class CurlHandle {
         if log.outcome == .broken, announcedByteCount == nil { return brokenRules(of: transfer) }
         recordVersion(of: transfer)
         deliverHead(of: transfer)
-        return tls.isCut ? CurlCloseWatch.cut(transfer.request) : nil
+        return tls.isCut ? CurlTLSWatch.cut(transfer.request) : nil
     }
 
     /// The length of the body according to the head; nil if the head names none.
@@ -129,7 +118,7 @@ final class CurlHandle {
 
 extension CurlHandle {
     /// Sets the options that apply to every transfer.
-    private func configure() {
+    private func configure(_ share: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         easy.set(CCURLOPT_PRIVATE, context)
         easy.set(CCURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
@@ -139,7 +128,6 @@ extension CurlHandle {
         setSocketCallbacks(context)
         setSendCallback(context)
         setLogCallback(context)
-        configuration.applyLifetime(to: easy)
     }
 
     private func setDataCallbacks(_ context: UnsafeMutableRawPointer) {
@@ -191,13 +179,13 @@ extension CurlHandle {
             isHTTP1: requiresHTTP1(transfer) || isSequential(transfer)
         )
         if CurlRuntime.readsTLSSettingsEarly { refreshAuthorities() }
-        easy.set(CCURLOPT_URL, transfer.block.url)
-        ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
-        if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
+        easy.set(CCURLOPT_URL, transfer.requestHead.url)
+        ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.requestHead.headers)
+        if let cookies = transfer.requestHead.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
         // Another request's new connection may also carry this request. libcurl waits until it knows the HTTP version
         // of that connection, from the TLS handshake or from the configuration. Without TLS and without prior
         // knowledge, libcurl would learn the version only from the other request's response, so the option is not set.
-        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure), !requiresHTTP1(transfer) {
+        if configuration.httpVersion.mayMultiplex(isSecure: transfer.requestHead.isSecure), !requiresHTTP1(transfer) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             if let byteCount = CurlRuntime.sharedBufferByteCount { easy.set(CCURLOPT_BUFFERSIZE, byteCount) }
             if CurlRuntime.readsLog {
@@ -227,7 +215,7 @@ extension CurlHandle {
             easy.set(CCURLOPT_UPLOAD, 1)
             ccurl_easy_set_offset(easy.pointer, CCURLOPT_INFILESIZE_LARGE, upload.byteCount.map { Int64($0) } ?? -1)
         }
-        easy.set(CCURLOPT_CUSTOMREQUEST, transfer.block.method)
+        easy.set(CCURLOPT_CUSTOMREQUEST, transfer.requestHead.method)
     }
 }
 
@@ -283,11 +271,11 @@ extension CurlHandle {
     ///
     /// - Returns: False if the body cannot be sent again.
     private func prepareSendWithoutExpectation(of transfer: CurlTransfer) -> Bool {
-        transfer.block.removeExpectation()
+        transfer.requestHead.removeExpectation()
         head.mayExpectContinue = false
         if head.isOverHTTP1 { easy.set(CCURLOPT_FORBID_REUSE, 1) }
         // Otherwise the callback before the send does this.
-        let canSend = CurlRuntime.asksBeforeSending || sending.rewind(transfer.upload)
+        let canSend = CurlRuntime.asksBeforeSending || sending.recordRewind(transfer.upload?.rewind() != false)
         resumeUpload(of: transfer)
         return canSend
     }
@@ -300,7 +288,7 @@ extension CurlHandle {
     func beginSendWithoutExpectation(of transfer: CurlTransfer) -> Bool {
         head.reset(mayExpectContinue: false, isHTTP1: head.isHTTP1)
         easy.set(CCURLOPT_FORBID_REUSE, 0)
-        return sending.rewind(transfer.upload)
+        return sending.recordRewind(transfer.upload?.rewind() != false)
     }
 
     /// Resumes a paused body after the head of a response.

@@ -169,21 +169,14 @@ struct CurlHeadReader {
             interimCount += 1
             return interimCount <= Self.maximumInterimCount
                 ? .proceed : .refused("the server sent more than \(Self.maximumInterimCount) interim responses")
-        case 417 where mayExpectContinue:
-            isProvisional = true
-            finishHead()
-            return .complete(isProvisional: true)
         default:
-            isComplete = true
-            finishHead()
-            return .complete(isProvisional: false)
+            isProvisional = status == 417 && mayExpectContinue
+            isComplete = !isProvisional
+            head.coding = ContentCoding(head.headers)
+            head.endsWithConnection = endsWithConnection
+            isCoded = head.coding != nil
+            return .complete(isProvisional: isProvisional)
         }
-    }
-
-    private mutating func finishHead() {
-        head.coding = ContentCoding(head.headers)
-        head.endsWithConnection = endsWithConnection
-        isCoded = head.coding != nil
     }
 
     /// The number in `HTTP/1.1 200 OK`, `HTTP/2 200 ` or `HTTP/1.1 200`; nil for any other line.

@@ -173,6 +173,7 @@ struct CurlSendState {
         step = .send
         return true
     }
+
     /// Records that the transfer is added again.
     ///
     /// - Parameter wasSent: Whether a part of the request was sent.
@@ -201,15 +202,6 @@ struct CurlSendState {
 #if Curl && os(Linux)
 // MARK: Calls of libcurl
 
-extension CurlSendState {
-    /// Starts again at the first byte of a body.
-    ///
-    /// - Returns: Whether the request can be sent again.
-    mutating func rewind(_ upload: CurlUpload?) -> Bool {
-        recordRewind(upload?.rewind() != false)
-    }
-}
-
 extension CurlHandle {
     /// Prepares the first send of a transfer.
     func prepareSend(of transfer: CurlTransfer) {
@@ -230,15 +222,14 @@ extension CurlHandle {
             localAddress,
             remotePort,
             localPort in
-            guard let context else { return Int32(CCURL_PREREQFUNC_ABORT) }
-            let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
             let connection = CurlConnectionName(
                 localAddress: localAddress.map { String(cString: $0) } ?? "",
                 localPort: UInt16(truncatingIfNeeded: localPort),
                 remoteAddress: remoteAddress.map { String(cString: $0) } ?? "",
                 remotePort: UInt16(truncatingIfNeeded: remotePort)
             )
-            return Int32(handle.maySend(on: connection) ? CCURL_PREREQFUNC_OK : CCURL_PREREQFUNC_ABORT)
+            let maySend = CurlHandle.from(context).maySend(on: connection)
+            return Int32(maySend ? CCURL_PREREQFUNC_OK : CCURL_PREREQFUNC_ABORT)
         }
     }
 
@@ -265,7 +256,9 @@ extension CurlHandle {
             return false
         }
         // Some versions, such as 8.12, also send a body again that they could not rewind: the rest of it, or nothing.
-        if question.wasSent, !question.isAnswered, !sending.rewind(transfer.upload) { return false }
+        if question.wasSent, !question.isAnswered, !sending.recordRewind(transfer.upload?.rewind() != false) {
+            return false
+        }
         connecting.use(connection, isNew: !question.isReused)
         transfer.note { $0.beginSending(hasBody: transfer.upload != nil, at: MonotonicTime.nanoseconds) }
         log.beginSend(in: turns.callNumber)
@@ -345,7 +338,7 @@ extension CurlHandle {
             prepareStream(of: transfer)
         }
         sending.restart(wasSent: failure.wasSent)
-        if failure.wasSent, !sending.rewind(transfer.upload) { return false }
+        if failure.wasSent, !sending.recordRewind(transfer.upload?.rewind() != false) { return false }
         transfer.note { $0.restart() }
         restart(offersHTTP2: isForHTTP2)
         take(sending.route)

@@ -386,7 +386,7 @@ extension CurlHandle {
         facts.isSent = sending.step == .send
         facts.isBodySent = isBodySent
         facts.isTLSOpen = { [easy, transfer] in
-            transfer.map { !$0.block.isSecure || CurlOpenSSL.isNotified(easy) == false } ?? false
+            transfer.map { !$0.requestHead.isSecure || CurlOpenSSL.isNotified(easy) == false } ?? false
         }
         facts.hasConnection = connecting.connection != nil
         guard let connection = connecting.connection else { return facts }

@@ -9,141 +9,81 @@ import Synchronization
 /// OpenSSL's reports about the connection of one transfer.
 struct CurlTLSWatch {
     /// Set when libcurl opens a TLS connection for this transfer.
-    private var certificate: CurlCertificateWatch?
+    private var certificateRequest: CurlOpenSSLFlag?
     /// Set during a response over TLS whose body ends when the connection closes.
-    private var close: CurlCloseWatch?
-
-    /// Whether the server has requested a client certificate that it has not accepted yet.
-    var isAskingForCertificate: Bool { certificate?.isAsking ?? false }
-
-    /// Whether the body ends with the connection, and the server has not sent `close_notify`.
-    var isCut: Bool { close?.isNotified == false }
-
-    /// Watches the connection that is created with a context of OpenSSL.
-    mutating func watchCertificate(_ context: UnsafeMutableRawPointer?) {
-        certificate = CurlCertificateWatch(context)
-    }
-
-    /// Watches the connection of a transfer whose body ends with it, according to the head, unless libcurl knows a length.
-    mutating func watchEnd(of transfer: CurlTransfer, _ easy: CurlEasy) {
-        guard transfer.block.isSecure, transfer.request.method != .head,
-            easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) == nil
-        else { return }
-        close = CurlCloseWatch(easy)
-    }
+    private var closeNotify: CurlOpenSSLFlag?
 }
 
-/// Records whether the server of a new connection has requested a client certificate that it has not accepted yet.
-///
-/// With TLS 1.3, a server rejects a wrong or missing certificate only after the handshake. Its alert may be lost in the
-/// reset that follows, and the failure then looks like a lost connection.
-final class CurlCertificateWatch {
-    private final class Entry: Sendable {
-        let isAsking = Atomic(false)
-    }
+// MARK: Client certificates
 
-    /// The entries by the address of OpenSSL's context, of which libcurl creates one per connection.
-    ///
-    /// The address is only used as a key. libcurl releases the context of a failed connection before it reports the
-    /// failure, so another connection may have the same address by then.
-    private static let entries = Locked<[UInt: Entry]>([:])
-
+extension CurlTLSWatch {
     private static let setMessageCallback: ccurl_ssl_set_message_callback? =
         CurlOpenSSL.function("SSL_CTX_set_msg_callback")
     private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX")
 
-    /// Whether libcurl's OpenSSL has the functions that the watch calls.
-    static let isPossible = setMessageCallback != nil && context != nil
+    /// Whether libcurl's OpenSSL has the functions that ``watchCertificate(_:)`` calls.
+    static let canWatchCertificates = setMessageCallback != nil && context != nil
 
-    private let address: UInt
-    private let entry = Entry()
+    /// Whether the server has requested a client certificate that it has not accepted yet.
+    ///
+    /// With TLS 1.3, a server rejects a wrong or missing certificate only after the handshake. Its alert may be lost in
+    /// the reset that follows, and the failure then looks like a lost connection.
+    var isAskingForCertificate: Bool { certificateRequest?.isSet ?? false }
 
-    /// Watches the connection that is created with a context.
-    init?(_ context: UnsafeMutableRawPointer?) {
-        guard let context, let setMessageCallback = Self.setMessageCallback else { return nil }
-        address = UInt(bitPattern: context)
-        Self.entries.withLock { [address, entry] in $0[address] = entry }
+    /// Watches the connection that is created with a context, of which libcurl creates one per connection.
+    ///
+    /// libcurl releases the context of a failed connection before it reports the failure.
+    mutating func watchCertificate(_ context: UnsafeMutableRawPointer?) {
+        guard let context, let setMessageCallback = Self.setMessageCallback else { return }
+        certificateRequest = CurlOpenSSLFlag(context)
         setMessageCallback(context) { isWritten, version, type, bytes, count, ssl, _ in
             // Only handshake messages.
             guard isWritten == 0, type == 22, count > 0, let message = bytes?.load(as: UInt8.self),
-                let isAsking = CurlCertificateWatch.isAsking(after: message, version: version)
+                let isAsking = CurlTLSWatch.isAsking(after: message, version: version)
             else { return }
-            let address = UInt(bitPattern: CurlCertificateWatch.context?(ssl))
-            let entry = CurlCertificateWatch.entries.withLock { $0[address] }
-            entry?.isAsking.store(isAsking, ordering: .relaxed)
+            CurlOpenSSLFlag.set(CurlTLSWatch.context?(ssl), isAsking)
         }
     }
-
-    deinit {
-        Self.entries.withLock { [address, entry] entries in
-            if entries[address] === entry { entries[address] = nil }
-        }
-    }
-
-    /// Whether the server has requested a certificate and may still reject it.
-    var isAsking: Bool { entry.isAsking.load(ordering: .relaxed) }
 
     /// Whether the server still expects a certificate after a handshake message; nil if the message does not say.
     ///
     /// A server sends session tickets when it has verified the certificate. In TLS 1.2, it then also sends its
     /// `Finished`. In TLS 1.3, that message comes before the certificate (RFC 8446, section 2).
     static func isAsking(after message: UInt8, version: Int32) -> Bool? {
-        switch message {
+        let (newSessionTicket, certificateRequest, finished): (UInt8, UInt8, UInt8) = (4, 13, 20)
+        let tls13 = 0x0304
+        return switch message {
         case certificateRequest: true
         case newSessionTicket: false
         case finished: version < tls13 ? false : nil
         default: nil
         }
     }
-
-    private static let newSessionTicket: UInt8 = 4
-    private static let certificateRequest: UInt8 = 13
-    private static let finished: UInt8 = 20
-    private static let tls13: Int32 = 0x0304
 }
 
-/// Watches a TLS connection for the message that ends it, `close_notify`.
-///
-/// A body without a length ends when the server closes the connection. Without `close_notify`, an attacker or a crash
-/// may have truncated it. libcurl does not distinguish an end with `close_notify` from one without it. From 7.87 on,
-/// its own BIO hides the end of the socket from OpenSSL. Before 7.87, libcurl with OpenSSL 1.1 ignores the end. So this
-/// watch makes OpenSSL report the alerts that it reads.
-final class CurlCloseWatch {
-    private struct Entry {
-        let id: ObjectIdentifier
-        var isNotified = false
-    }
+// MARK: The end of a connection
 
-    /// The entries by the address of OpenSSL's connection.
+extension CurlTLSWatch {
+    /// Whether the body ends with the connection, and the server has not sent `close_notify`.
+    var isCut: Bool { closeNotify?.isSet == false }
+
+    /// Watches the connection of a transfer for `close_notify`, if libcurl knows no length of the body, which ends with
+    /// the connection.
     ///
-    /// The address is only used as a key, so an entry may outlive its connection.
-    private static let entries = Locked<[UInt: Entry]>([:])
-
-    private let ssl: UInt
-
-    /// Watches the connection of a transfer; nil if the connection does not use libcurl's OpenSSL.
-    init?(_ easy: CurlEasy) {
-        guard let setInfoCallback = CurlOpenSSL.setInfoCallback, let ssl = CurlOpenSSL.connection(of: easy) else {
-            return nil
-        }
-        self.ssl = UInt(bitPattern: ssl)
-        let entry = Entry(id: ObjectIdentifier(self))
-        Self.entries.withLock { [address = self.ssl] in $0[address] = entry }
+    /// Without `close_notify`, an attacker or a crash may have truncated such a body. libcurl does not distinguish an
+    /// end with `close_notify` from one without it. From 7.87 on, its own BIO hides the end of the socket from OpenSSL.
+    /// Before 7.87, libcurl with OpenSSL 1.1 ignores the end. So OpenSSL reports the alerts that it reads.
+    mutating func watchEnd(of transfer: CurlTransfer, _ easy: CurlEasy) {
+        guard transfer.requestHead.isSecure, transfer.request.method != .head,
+            easy.byteCount(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) == nil,
+            let setInfoCallback = CurlOpenSSL.setInfoCallback, let ssl = CurlOpenSSL.connection(of: easy)
+        else { return }
+        closeNotify = CurlOpenSSLFlag(ssl)
         setInfoCallback(ssl) { ssl, event, alert in
-            guard let ssl, event == Int32(CCURL_SSL_CB_READ_ALERT), alert & 0xFF == 0 else { return }
-            CurlCloseWatch.entries.withLock { $0[UInt(bitPattern: ssl)]?.isNotified = true }
+            guard event == Int32(CCURL_SSL_CB_READ_ALERT), alert & 0xFF == 0 else { return }
+            CurlOpenSSLFlag.set(ssl, true)
         }
     }
-
-    deinit {
-        let id = ObjectIdentifier(self)
-        Self.entries.withLock { [ssl] entries in
-            if entries[ssl]?.id == id { entries[ssl] = nil }
-        }
-    }
-
-    /// Whether the server has sent `close_notify`.
-    var isNotified: Bool { Self.entries.withLock { [ssl] in $0[ssl]?.isNotified ?? false } }
 
     /// The error of a body that may be truncated.
     static func cut(_ request: ApiRequest) -> ApiConnectorError {
@@ -153,6 +93,38 @@ final class CurlCloseWatch {
                 + "some of the body may be missing",
             request: request
         )
+    }
+}
+
+/// A flag that a callback of OpenSSL sets, found by the address of OpenSSL's context or connection.
+///
+/// The address is only used as a key, so a flag may outlive its object, and another object may have the same address.
+private final class CurlOpenSSLFlag {
+    private final class Entry: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    private static let entries = Locked<[UInt: Entry]>([:])
+
+    private let address: UInt
+    private let entry = Entry()
+
+    init(_ object: UnsafeMutableRawPointer) {
+        address = UInt(bitPattern: object)
+        Self.entries.withLock { [address, entry] in $0[address] = entry }
+    }
+
+    deinit {
+        Self.entries.withLock { [address, entry] entries in
+            if entries[address] === entry { entries[address] = nil }
+        }
+    }
+
+    var isSet: Bool { entry.isSet.load(ordering: .relaxed) }
+
+    static func set(_ object: UnsafeRawPointer?, _ isSet: Bool) {
+        let entry = entries.withLock { $0[UInt(bitPattern: object)] }
+        entry?.isSet.store(isSet, ordering: .relaxed)
     }
 }
 

@@ -125,7 +125,7 @@ extension CurlHandle {
     /// Records that the final head is complete.
     func noteHead(of transfer: CurlTransfer) {
         guard transfer.timesRecord != nil else { return }
-        let version = transfer.block.isSecure ? CurlOpenSSL.protocolVersion(of: easy) : nil
+        let version = transfer.requestHead.isSecure ? CurlOpenSSL.protocolVersion(of: easy) : nil
         transfer.timing.withLock { timing in
             timing.timeline.firstByte = headTime.nanoseconds
             timing.tlsVersion = version

@@ -4,7 +4,7 @@
 
 #if Curl && os(Linux)
 
-/// Counts the loop's turns, and stores the transfers that have used up their share of a turn; used only in a turn.
+/// Counts the loop's turns, and stores the transfers that the loop serves later; used only in a turn.
 final class CurlTurns {
     /// How long a transfer pauses after its input has used much time for little or no data: 20 ms.
     ///
@@ -16,8 +16,10 @@ final class CurlTurns {
     /// The number of the current call of libcurl.
     private(set) var callNumber = 0
     private var paused: [CurlTransfer] = []
-    /// The lanes of the responses over HTTP/2 that have begun.
-    private var sharedLanes: Set<CurlWaitingLine<CurlTransfer>.Lane> = []
+    /// The transfers that have received data in this turn.
+    private var deliveries: [CurlTransfer] = []
+    /// The groups of the responses over HTTP/2 that have begun.
+    private var sharedGroups: Set<CurlWaitingQueue<CurlTransfer>.Group> = []
     private var sharedTurn = CurlSharedTurn()
     /// The delayed transfers, in the order of their times.
     private var delayed: [(transfer: CurlTransfer, due: Int)] = []
@@ -56,19 +58,31 @@ final class CurlTurns {
         delayed.append((transfer, now + Self.delayMilliseconds))
     }
 
+    /// Records that a transfer has received data for its reader, which gets it at the end of the turn.
+    ///
+    /// libcurl delivers 16 KiB at a time. Waking the reader for each piece took half of the time of a large body.
+    func deliver(_ transfer: CurlTransfer) {
+        if deliveries.last !== transfer { deliveries.append(transfer) }
+    }
+
+    /// Returns a transfer that has received data, and removes it.
+    func takeDelivery() -> CurlTransfer? {
+        deliveries.popLast()
+    }
+
     /// Records that a response over HTTP/2 has begun.
     ///
     /// The waiting calls start later, because libcurl accepts no new transfers while it calls a callback.
     func recordSharing(of transfer: CurlTransfer) {
-        guard let lane = transfer.lane else { return }
-        sharedLanes.insert(lane)
+        guard let group = transfer.group else { return }
+        sharedGroups.insert(group)
     }
 
-    /// The lanes whose calls may share connections now.
-    func takeSharedLanes() -> Set<CurlWaitingLine<CurlTransfer>.Lane> {
-        guard !sharedLanes.isEmpty else { return [] }
-        defer { sharedLanes = [] }
-        return sharedLanes
+    /// The groups whose calls may share connections now.
+    func takeSharedGroups() -> Set<CurlWaitingQueue<CurlTransfer>.Group> {
+        guard !sharedGroups.isEmpty else { return [] }
+        defer { sharedGroups = [] }
+        return sharedGroups
     }
 
     /// The transfers to resume now.

@@ -124,7 +124,7 @@ struct CurlLogTextsTests {
     }
 }
 
-/// What the lines of a request's log mean together with the facts about its connection.
+/// The meaning of the lines of a request's log, together with the facts about its connection.
 struct CurlStreamLogRecordTests {
     private typealias Facts = CurlStreamLog.Facts
 
@@ -177,7 +177,7 @@ struct CurlStreamLogRecordTests {
         #expect(log.record(line, Self.texts7, Self.facts()) == effect)
     }
 
-    /// In 7.88, a failed read without a text is a refusal, and a read that succeeded is none.
+    /// In 7.88, a failed read without a text is a refusal, but not after a read that succeeded.
     @Test(arguments: [0, 3]) func in7_88AFailedReadWithoutATextIsARefusal(_ readCount: Int) {
         var log = Self.sent()
         for _ in 0..<readCount { log.reportProgress(in: 1) }

@@ -89,6 +89,18 @@ struct CodedBodyTests {
         #expect(error?.detail == "the body is longer than the limit of \(count - 1) bytes")
     }
 
+    /// `identity` means that the body is not coded, so its length needs no tolerance.
+    @Test func limitsABodyWithoutACodingExactly() async throws {
+        let body = Data(repeating: 7, count: 100)
+        let server = try TruncatedBodyTests.server(body, coding: "identity")
+        let provider = provider()
+        let request = ApiRequest(url: server.url(), delivery: .collected(upTo: 100))
+        #expect(try await provider.response(for: request).body.collected == body)
+        let limited = ApiRequest(url: server.url(), delivery: .collected(upTo: 99))
+        let error = await #expect(throws: ApiConnectorError.self) { _ = try await provider.response(for: limited) }
+        #expect(error?.kind == .bodyTooLarge)
+    }
+
     @Test(arguments: [204, 304, 200], [HTTPMethod.get, .head])
     func acceptsAMissingBodyWithAContentCoding(_ status: Int, _ method: HTTPMethod) async throws {
         for coding in ["gzip", "unknown"] {

@@ -37,7 +37,7 @@ struct TransferState {
     }
 
     /// Which continuation to resume, and with which result.
-    enum Answer {
+    enum Action {
         case nobody
         case caller(Result<Arrival, ApiConnectorError>)
         case reader(Result<Data?, ApiConnectorError>)
@@ -103,7 +103,7 @@ struct TransferState {
     /// Records that the final head is complete.
     ///
     /// - Parameter isDecodedLater: Whether the body is decoded after it has arrived.
-    mutating func receive(_ head: Head, isDecodedLater: Bool = false) -> Answer {
+    mutating func receive(_ head: Head, isDecodedLater: Bool = false) -> Action {
         guard phase == .waiting else { return .nobody }
         phase = .receiving
         isCoded = isDecodedLater
@@ -160,7 +160,7 @@ struct TransferState {
     }
 
     /// Ends the transfer after libcurl has finished it, with an error if it failed.
-    mutating func end(_ error: ApiConnectorError?) -> Answer {
+    mutating func end(_ error: ApiConnectorError?) -> Action {
         let error = failure ?? error
         switch phase {
         case .waiting:
@@ -195,7 +195,7 @@ struct TransferState {
     }
 
     /// Ends the transfer because the caller, the reader or the provider has ended; unread data is discarded.
-    mutating func cancel(_ error: ApiConnectorError) -> Answer {
+    mutating func cancel(_ error: ApiConnectorError) -> Action {
         let before = phase
         guard before != .ended else { return .nobody }
         phase = .ended

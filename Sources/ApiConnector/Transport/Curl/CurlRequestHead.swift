@@ -8,7 +8,7 @@ import CCurl
 /// The URL, the method and the header list of a request as C strings, in one block of memory.
 ///
 /// libcurl keeps a pointer to the header list, so the block lives as long as its transfer.
-struct CurlRequestBlock: ~Copyable {
+struct CurlRequestHead: ~Copyable {
     let url: UnsafePointer<CChar>
     let method: UnsafePointer<CChar>
     let headers: UnsafeMutablePointer<curl_slist>?

@@ -7,9 +7,9 @@ import Testing
 
 @testable import ApiConnector
 
-struct CurlWaitingLineTests {
-    private typealias Line = CurlWaitingLine<Int>
-    private let sequential = Line.Lane(mayMultiplex: false)
+struct CurlWaitingQueueTests {
+    private typealias Line = CurlWaitingQueue<Int>
+    private let sequential = Line.Group(mayMultiplex: false)
 
     @Test func admitsAllCallsWithoutALimit() {
         var line = Line(maximumConnectionCount: nil, maximumConnectionCountPerHost: nil)
@@ -34,7 +34,7 @@ struct CurlWaitingLineTests {
     /// A hundred on each connection, as libcurl has them; plain HTTP beside them counts for itself.
     @Test func aHundredCallsShareAConnectionOverHTTP2() {
         var line = Line(maximumConnectionCount: 2, maximumConnectionCountPerHost: nil)
-        let shared = Line.Lane(mayMultiplex: true)
+        let shared = Line.Group(mayMultiplex: true)
         #expect((0..<1000).filter { line.enter($0, shared) }.count == 2)
         let early = line.next()
         #expect(early == nil)
@@ -49,7 +49,7 @@ struct CurlWaitingLineTests {
 
     @Test func aHostThatSpeaksHTTP1HasOneCallPerConnection() {
         var line = Line(maximumConnectionCount: nil, maximumConnectionCountPerHost: 2)
-        let (one, two) = (Line.Lane(mayMultiplex: true, host: "one"), Line.Lane(mayMultiplex: true, host: "two"))
+        let (one, two) = (Line.Group(mayMultiplex: true, host: "one"), Line.Group(mayMultiplex: true, host: "two"))
         _ = line.share(one)
         #expect((0..<300).filter { line.enter($0, one) }.count == 200)
         #expect((0..<300).filter { line.enter($0, two) }.count == 2)
@@ -57,8 +57,8 @@ struct CurlWaitingLineTests {
 
     @Test func oneHostDoesNotDelayAnother() {
         var line = Line(maximumConnectionCount: 3, maximumConnectionCountPerHost: 2)
-        let one = Line.Lane(mayMultiplex: false, host: "one")
-        let two = Line.Lane(mayMultiplex: false, host: "two")
+        let one = Line.Group(mayMultiplex: false, host: "one")
+        let two = Line.Group(mayMultiplex: false, host: "two")
         #expect((0..<5).filter { line.enter($0, one) } == [0, 1])
         #expect((5..<8).filter { line.enter($0, two) } == [5])
         line.leave(two)
@@ -79,6 +79,6 @@ struct CurlWaitingLineTests {
 
     @Test(arguments: [0, -1, Int.max]) func acceptsEveryLimit(_ limit: Int) {
         var line = Line(maximumConnectionCount: limit, maximumConnectionCountPerHost: limit)
-        #expect((0..<100).filter { line.enter($0, Line.Lane(mayMultiplex: true)) }.count == 100)
+        #expect((0..<100).filter { line.enter($0, Line.Group(mayMultiplex: true)) }.count == 100)
     }
 }

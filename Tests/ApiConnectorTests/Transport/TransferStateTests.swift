@@ -247,7 +247,7 @@ struct TransferStateTests {
         return nil
     }
 
-    private func text(_ answer: TransferState.Answer) -> String {
+    private func text(_ answer: TransferState.Action) -> String {
         switch answer {
         case .nobody: "nobody"
         case .caller(.success(let arrival)): "caller \(arrival.head.status == 200 ? "head" : "")+\(arrival.body.count)"

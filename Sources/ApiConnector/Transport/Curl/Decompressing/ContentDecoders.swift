@@ -4,7 +4,31 @@
 
 #if Curl && os(Linux)
 import CCurl
+#endif
 
+/// Decodes a body with one content coding; used by one thread at a time.
+protocol ContentDecoder: AnyObject {
+    /// Consumes input and writes output; the work is bounded by the lengths of both.
+    ///
+    /// - Parameters:
+    ///   - input: The bytes that were not consumed yet; empty to request output that did not fit.
+    ///   - output: The buffer for the output; never empty.
+    func step(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> DecodingStep
+}
+
+/// The result of one step of a decoder.
+struct DecodingStep {
+    /// The number of consumed bytes.
+    var consumedByteCount = 0
+    /// The number of written bytes.
+    var producedByteCount = 0
+    /// Whether the coded data is complete, so that the body may end here.
+    var isAtEnd = false
+    /// Why the data cannot be decoded, in the library's words; nil if it can.
+    var fault: String?
+}
+
+#if Curl && os(Linux)
 /// Decodes gzip (RFC 1952) and deflate (RFC 1950) with zlib.
 ///
 /// - A gzip body can have several members. Bytes after them that do not begin a member are ignored, as in browsers. A
@@ -50,8 +74,8 @@ final class InflateDecoder: ContentDecoder {
         var step = DecodingStep()
         repeat {
             let isFull = take(
-                input.rest(from: step.consumedByteCount),
-                output.rest(from: step.producedByteCount),
+                UnsafeRawBufferPointer(rebasing: input[step.consumedByteCount...]),
+                UnsafeMutableRawBufferPointer(rebasing: output[step.producedByteCount...]),
                 &step
             )
             if isFull || step.fault != nil { break }
@@ -150,4 +174,79 @@ final class InflateDecoder: ContentDecoder {
     }
 }
 
+/// Decodes brotli (RFC 7932); bytes after the data are ignored, as in browsers.
+final class BrotliDecoder: ContentDecoder {
+    private let library: ccoding_brotli
+    private let state: UnsafeMutableRawPointer
+    private var isAtEnd = false
+
+    /// - Returns: Nil if there is no memory.
+    init?(_ library: ccoding_brotli) {
+        guard let state = library.create(nil, nil, nil) else { return nil }
+        self.library = library
+        self.state = state
+    }
+
+    deinit {
+        library.destroy(state)
+    }
+
+    func step(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> DecodingStep {
+        guard !isAtEnd else { return DecodingStep(consumedByteCount: input.count, isAtEnd: true) }
+        var availableIn = input.count
+        var nextIn = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var availableOut = output.count
+        var nextOut = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let result = Int(library.decompress(state, &availableIn, &nextIn, &availableOut, &nextOut, nil))
+        isAtEnd = result == CCODING_BROTLI_SUCCESS
+        return DecodingStep(
+            consumedByteCount: input.count - availableIn,
+            producedByteCount: output.count - availableOut,
+            isAtEnd: isAtEnd,
+            fault: result == CCODING_BROTLI_ERROR ? fault : nil
+        )
+    }
+
+    private var fault: String {
+        library.error_text(library.error_code(state)).map { String(cString: $0) } ?? "brotli gives no reason"
+    }
+}
+
+/// Decodes zstd (RFC 8878), frame by frame; bytes after a frame that do not begin another one are an error.
+final class ZstandardDecoder: ContentDecoder {
+    /// The maximum window: 8 MiB, which is the maximum for content coding (RFC 9659).
+    static let maximumWindowLog: Int32 = 23
+
+    private let library: ccoding_zstd
+    private let stream: UnsafeMutableRawPointer
+
+    /// - Returns: Nil if there is no memory.
+    init?(_ library: ccoding_zstd) {
+        guard let stream = library.create() else { return nil }
+        self.library = library
+        self.stream = stream
+        _ = library.set_parameter(stream, Int32(CCODING_ZSTD_D_WINDOW_LOG_MAX), Self.maximumWindowLog)
+    }
+
+    deinit {
+        _ = library.release(stream)
+    }
+
+    func step(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> DecodingStep {
+        var into = ccoding_zstd_out(start: output.baseAddress, size: output.count, position: 0)
+        var from = ccoding_zstd_in(start: input.baseAddress, size: input.count, position: 0)
+        var result = 0
+        // The function returns at the end of each frame and each block; a block may be four bytes long.
+        repeat {
+            result = library.decompress(stream, &into, &from)
+        } while library.is_error(result) == 0 && from.position < from.size && into.position < into.size
+        let isFault = library.is_error(result) != 0
+        return DecodingStep(
+            consumedByteCount: from.position,
+            producedByteCount: into.position,
+            isAtEnd: result == 0,
+            fault: isFault ? library.error_text(result).map { String(cString: $0) } ?? "zstd gives no reason" : nil
+        )
+    }
+}
 #endif

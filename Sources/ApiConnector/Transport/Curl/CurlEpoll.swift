@@ -9,7 +9,7 @@ import CCurl
 ///
 /// Unchecked, because its mutable state is used by one thread at a time: the thread that has the loop's turn. The
 /// buffer for events belongs to the loop.
-final class CurlPoll: @unchecked Sendable {
+final class CurlEpoll: @unchecked Sendable {
     typealias Events = Slice<UnsafeMutableBufferPointer<epoll_event>>
 
     private let epoll: Int32
@@ -37,7 +37,7 @@ final class CurlPoll: @unchecked Sendable {
     /// - Parameter doorbell: A descriptor that wakes the loop, in addition to libcurl's sockets.
     init(doorbell: Int32) throws(ApiConnectorError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw CurlMailbox.outOfDescriptors("epoll_create1") }
+        guard epoll >= 0 else { throw CurlCommandQueue.outOfDescriptors("epoll_create1") }
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: doorbell))
         epoll_ctl(epoll, EPOLL_CTL_ADD, doorbell, &event)
     }
