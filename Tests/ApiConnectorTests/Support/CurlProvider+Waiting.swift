@@ -11,11 +11,11 @@ import Testing
 extension CurlProvider {
     /// Waits until at least a number of calls wait for a connection.
     func isAwaited(by count: Int, at location: SourceLocation = #_sourceLocation) async throws {
-        let mailbox = try engine.startedMailbox()
+        let queue = try engine.startedQueue()
         await eventually(at: location) {
             let waitingCount = await withCheckedContinuation { continuation in
                 // On the loop's thread, which has the count.
-                mailbox.post(.readPending { continuation.resume(returning: mailbox.loop?.line.waitingCount ?? 0) })
+                queue.post(.readPending { continuation.resume(returning: queue.loop?.transfers.waitingCount ?? 0) })
             }
             return waitingCount >= count
         }

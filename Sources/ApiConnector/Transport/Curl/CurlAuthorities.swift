@@ -121,7 +121,7 @@ extension CurlConfiguration {
 extension CurlHandle {
     /// Makes libcurl read the trusted certificates again if their file has changed; called when a connection opens.
     func refreshAuthorities() {
-        guard transfer?.block.isSecure == true, let path = configuration.authorityPath else { return }
+        guard transfer?.requestHead.isSecure == true, let path = configuration.authorityPath else { return }
         let reuse = CurlAuthorities.reuse(of: path)
         easy.set(CCURLOPT_CA_CACHE_TIMEOUT, reuse.seconds)
         easy.set(CCURLOPT_SSL_SESSIONID_CACHE, reuse.allowsSessions ? 1 : 0)

@@ -13,11 +13,11 @@ import Synchronization
 ///
 /// Unchecked, because its mutable state is used by one thread at a time: the thread that has the turn.
 final class CurlLoop: @unchecked Sendable {
-    let mailbox: CurlMailbox
+    let queue: CurlCommandQueue
     let configuration: CurlConfiguration
     let multi: OpaquePointer
     let share: OpaquePointer
-    private let poll: CurlPoll
+    private let poll: CurlEpoll
 
     /// Held by the thread that calls libcurl: the loop's thread, or a thread that starts a transfer while the loop's
     /// thread waits.
@@ -32,11 +32,10 @@ final class CurlLoop: @unchecked Sendable {
     /// The clock of the processor time that the owner has used; 0 before the first turn.
     private let clock = Atomic<clockid_t>(0)
     let openSockets = CurlOpenSockets()
-    let rescue: CurlRescue
-    let deliveries = CurlDeliveries()
+    let watchdog: CurlWatchdog
     let turns = CurlTurns()
     let sockets: CurlSockets
-    private var commands: [CurlMailbox.Command] = []
+    private var commands: [CurlCommandQueue.Command] = []
     /// The closures of this turn's `readPending` commands, called after ended transfers have returned their responses.
     private var completions: [@Sendable () -> Void] = []
     private var isRunning = true
@@ -44,28 +43,14 @@ final class CurlLoop: @unchecked Sendable {
     private var timer: Int?
     /// When the wait in the kernel times out, on the same scale; nil for never.
     private var sleepEnd: Int?
-    var active: Set<CurlHandle> = []
-    /// The number of active transfers that are not streams; streams may stay open for a long time.
-    var collectingCount = 0
-    /// Whether ``collectingCount`` was 0 when the last transfer that is not a stream started.
-    ///
-    /// If so, calls are probably made one after the other.
-    var comeAlone = true
-    var connectionCacheCount = 64
-    var line: CurlWaitingLine<CurlTransfer>
-    /// The number of canceled transfers that may still be in the line.
-    var canceledCount = 0
-    var isStartingWaiting = false
+    var transfers: CurlTransfers
 
-    init(_ mailbox: CurlMailbox, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
-        self.mailbox = mailbox
+    init(_ queue: CurlCommandQueue, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
+        self.queue = queue
         self.configuration = configuration
-        rescue = CurlRescue()
-        line = CurlWaitingLine(
-            maximumConnectionCount: configuration.maximumConnectionCount,
-            maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
-        )
-        poll = try CurlPoll(doorbell: mailbox.doorbell)
+        watchdog = CurlWatchdog()
+        transfers = CurlTransfers(configuration)
+        poll = try CurlEpoll(doorbell: queue.doorbell)
         sockets = CurlSockets(descriptors: poll)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
             throw ApiConnectorError(.other, "the event loop cannot be created: libcurl is out of memory")
@@ -84,9 +69,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// The state of the current or last call of libcurl; can be read on any thread.
-    var callState: CurlRescue.CallState {
+    var callState: CurlWatchdog.CallState {
         let clock = clock.load(ordering: .relaxed)
-        return CurlRescue.CallState(
+        return CurlWatchdog.CallState(
             number: callNumber.load(ordering: .relaxed),
             isTurn: isTurn,
             clock: clock,
@@ -136,10 +121,10 @@ final class CurlLoop: @unchecked Sendable {
     func start(_ transfer: CurlTransfer) -> Bool {
         guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
-            guard isRunning, comeAlone, collectingCount == 0, !CurlExit.hasBegun else { return false }
+            guard isRunning, transfers.isCalledOneByOne, !CurlExit.hasBegun else { return false }
             owning {
                 // The caller's thread may be one of few that run time limits.
-                rescue.watch(self)
+                watchdog.watch(self)
                 turns.begin()
                 add(transfer)
                 runTimer()
@@ -147,7 +132,7 @@ final class CurlLoop: @unchecked Sendable {
                 finishTransfers()
                 handOver()
             }
-            if turns.isAwaited || wakeTime.map({ $0 < sleepEnd ?? .max }) == true { mailbox.ring() }
+            if turns.isAwaited || wakeTime.map({ $0 < sleepEnd ?? .max }) == true { queue.ring() }
             return true
         }
         return hasStarted ?? false
@@ -167,11 +152,11 @@ extension CurlLoop {
     /// Does all the work between two waits.
     ///
     /// - Returns: The maximum time of the next wait in milliseconds, -1 for no limit; nil when the loop has ended.
-    private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
+    private func takeTurn(_ events: CurlEpoll.Events) -> Int32? {
         guard !CurlExit.hasBegun else { return nil }
         turns.begin()
         let resumed = turns.takePaused(now: MonotonicTime.milliseconds)
-        if !events.isEmpty || !resumed.isEmpty { rescue.watch(self) }
+        if !events.isEmpty || !resumed.isEmpty { watchdog.watch(self) }
         for transfer in resumed { resume(transfer) }
         act(on: events)
         obeyCommands()
@@ -189,7 +174,7 @@ extension CurlLoop {
         if turns.isAwaited { return 0 }
         var timeout: Int32 = -1
         if let end = sleepEnd { timeout = Int32(clamping: max(0, end - (end > 0 ? MonotonicTime.milliseconds : 0))) }
-        return timeout != 0 && mailbox.fallAsleep() ? timeout : 0
+        return timeout != 0 && queue.fallAsleep() ? timeout : 0
     }
 
     /// When the loop has to run without an event, in milliseconds; nil for never.
@@ -199,7 +184,7 @@ extension CurlLoop {
     }
 
     private func obeyCommands() {
-        mailbox.takeCommands(into: &commands)
+        queue.takeCommands(into: &commands)
         guard !commands.isEmpty else { return }
         for command in commands {
             switch command {
@@ -209,7 +194,7 @@ extension CurlLoop {
                 finishTransfers()
                 resume(transfer)
             case .remove(let transfer): remove(transfer)
-            case .leave(let lane): leave(lane)
+            case .leave(let group): leave(group)
             case .readPending(let completion):
                 readPending()
                 completions.append(completion)
@@ -222,7 +207,7 @@ extension CurlLoop {
     private func runTimer() {
         guard let timer, timer <= 0 || timer <= MonotonicTime.milliseconds else { return }
         self.timer = nil
-        rescue.watch(self)
+        watchdog.watch(self)
         act(on: Int32(CCURL_SOCKET_TIMEOUT), 0)
     }
 
@@ -235,10 +220,10 @@ extension CurlLoop {
         }
     }
 
-    private func act(on events: CurlPoll.Events) {
+    private func act(on events: CurlEpoll.Events) {
         for event in events {
             let descriptor = event.data.fd
-            if descriptor == mailbox.doorbell {
+            if descriptor == queue.doorbell {
                 var ignored: eventfd_t = 0
                 eventfd_read(descriptor, &ignored)
                 continue
@@ -265,10 +250,10 @@ extension CurlLoop {
 
     private func finish(_ handle: CurlHandle, _ code: Int32) {
         // The end of a connection that was shut down ends no body.
-        let isRescued = handle.isShutDown
-        if code != 0, !isRescued, handle.prepareAgain(after: code), addAgain(handle) { return }
+        let wasShutDown = handle.isShutDown
+        if code != 0, !wasShutDown, handle.prepareAgain(after: code), addAgain(handle) { return }
         let transfer = handle.transfer
-        var error = isRescued ? transfer.map { CurlRescue.error($0.request) } : handle.finish(code)
+        var error = wasShutDown ? transfer.map { CurlWatchdog.error($0.request) } : handle.finish(code)
         error?.bytesSent = handle.bytesSent
         if let transfer {
             handle.recordTimes(of: transfer)
@@ -281,14 +266,14 @@ extension CurlLoop {
     /// Delivers the data of this turn to the waiting readers.
     private func handOver() {
         // A transfer that is resumed may be added again immediately.
-        while let transfer = deliveries.takeLast() {
+        while let transfer = turns.takeDelivery() {
             if transfer.handOver() { resume(transfer) }
         }
     }
 
     private func resume(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return }
-        let wasReceivePaused = handle.isReceivePaused
+        let wasReceivePaused = handle.flow.isReceivePaused
         let code = calling { handle.resume() }
         // Without buffered data, a bad argument means that the transfer waits for a new connection.
         if code != 0 {
@@ -317,7 +302,7 @@ extension CurlLoop {
             return 0
         }
         ccurl_multi_set_long(multi, CCURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX)
-        ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, connectionCacheCount)
+        ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, transfers.connectionCacheCount)
         // From 8.20 on, name lookups share 20 threads, so 20 lookups that hang would block all others, and the end of the
         // loop would wait for them. Earlier versions have a thread per lookup, and do not know these options.
         ccurl_multi_set_long(multi, CCURLMOPT_RESOLVE_THREADS_MAX, 1_000)

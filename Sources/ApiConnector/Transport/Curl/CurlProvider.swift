@@ -74,7 +74,7 @@ final class CurlEngine: Sendable {
 
     private let configuration: CurlConfiguration
     private let decompression: BodyDecompression?
-    private let mailbox = Locked<CurlMailbox?>(nil)
+    private let queue = Locked<CurlCommandQueue?>(nil)
 
     init(_ configuration: CurlConfiguration, _ libraries: DecodingLibraries = .system) {
         self.configuration = configuration
@@ -85,19 +85,19 @@ final class CurlEngine: Sendable {
     var keepsCookies: Bool { configuration.cookies == .inMemory }
 
     deinit {
-        mailbox.withLock { $0 }?.post(.stop)
+        queue.withLock { $0 }?.post(.stop)
     }
 
     func transfer(for request: ApiRequest) throws(ApiConnectorError) -> CurlTransfer {
         do throws(ApiConnectorError) {
-            let mailbox = try startedMailbox()
+            let queue = try startedQueue()
             return try CurlTransfer(
                 request,
                 windowByteCount: configuration.streamWindowByteCount,
                 decompression: decompression,
                 keepsCookies: keepsCookies,
                 measuresTimes: configuration.measuresTimes,
-                mailbox: mailbox
+                queue: queue
             )
         } catch {
             throw error.completed(request: request)
@@ -105,11 +105,11 @@ final class CurlEngine: Sendable {
     }
 
     /// The queue of commands to the loop, which is started on first use.
-    func startedMailbox() throws(ApiConnectorError) -> CurlMailbox {
-        try mailbox.withLock { (mailbox) throws(ApiConnectorError) in
-            if let mailbox { return mailbox }
-            let new = try CurlMailbox(configuration)
-            mailbox = new
+    func startedQueue() throws(ApiConnectorError) -> CurlCommandQueue {
+        try queue.withLock { (queue) throws(ApiConnectorError) in
+            if let queue { return queue }
+            let new = try CurlCommandQueue(configuration)
+            queue = new
             return new
         }
     }
@@ -122,25 +122,11 @@ extension ApiResponse {
         _ arrival: TransferState.Arrival,
         of transfer: CurlTransfer
     ) async throws(ApiConnectorError) {
-        guard let head = CurlResponseHead(arrival.head) else {
-            throw ApiConnectorError(
-                .connectionLost,
-                "the head of the response has no status line of HTTP",
-                request: request
-            )
-        }
+        let head = arrival.head
         let body: ResponseBody
-        if let decompression = transfer.decompression, let coding = ContentCoding(head.headers) {
-            let endsWithConnection =
-                request.method != .head && !head.headers.contains("Content-Length")
-                && CurlCloseWatch.endsWithConnection(arrival.head)
+        if let decompression = transfer.decompression, let coding = head.coding {
             do {
-                body = try await transfer.body(
-                    arrival.body,
-                    coding,
-                    decompression,
-                    endsWithConnection: endsWithConnection
-                )
+                body = try await transfer.body(of: arrival, coding, decompression)
             } catch {
                 throw error.completed(request: request)
             }

@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import CCurl
+import Synchronization
 
 /// The addresses of both ends of a connection.
 struct CurlConnectionName: Hashable {
@@ -46,10 +47,10 @@ final class CurlSockets {
     private var entries: [CurlConnectionName: Entry] = [:]
     private var corked: [Int32] = []
     private var requiredVersions: [HTTPOrigin: RequiredVersion] = [:]
-    private let descriptors: CurlPoll
+    private let descriptors: CurlEpoll
 
     /// - Parameter descriptors: The descriptors that the loop watches.
-    init(descriptors: CurlPoll) {
+    init(descriptors: CurlEpoll) {
         self.descriptors = descriptors
     }
 
@@ -256,6 +257,75 @@ extension CurlConnectionName {
             inet_ntop(family, address, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) }
         }
         return (text ?? "", port)
+    }
+}
+
+/// The open sockets of a loop.
+///
+/// A socket is closed while the lock is held, so that no other thread shuts down a socket that has the same descriptor.
+final class CurlOpenSockets: Sendable {
+    private struct State {
+        var descriptors: Set<Int32> = []
+        /// The connections that were shut down.
+        var shutDown: Set<CurlConnectionName> = []
+    }
+
+    private let state = Locked(State())
+    private let delivered = Atomic<Int>(0)
+
+    /// The number of bytes of bodies that libcurl has delivered.
+    var deliveredByteCount: Int { delivered.load(ordering: .relaxed) }
+
+    func countDelivered(_ byteCount: Int) {
+        delivered.wrappingAdd(byteCount, ordering: .relaxed)
+    }
+
+    func add(_ descriptor: Int32) {
+        state.withLock { _ = $0.descriptors.insert(descriptor) }
+    }
+
+    func close(_ descriptor: Int32) -> Int32 {
+        state.withLock { state in
+            state.descriptors.remove(descriptor)
+            return Foundation.close(descriptor)
+        }
+    }
+
+    /// Ends a connection: libcurl reads its end after the bytes that have arrived.
+    func shutDown(_ descriptor: Int32) {
+        state.withLock { state in
+            guard state.descriptors.contains(descriptor) else { return }
+            if let name = CurlConnectionName(of: descriptor) { state.shutDown.insert(name) }
+            _ = shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    func isShutDown(_ connection: CurlConnectionName) -> Bool {
+        state.withLock { $0.shutDown.contains(connection) }
+    }
+
+    /// Records that a new connection has the addresses and ports of an earlier one.
+    func forget(_ connection: CurlConnectionName) {
+        state.withLock { _ = $0.shutDown.remove(connection) }
+    }
+
+    /// How many bytes were read from each socket.
+    func readByteCounts() -> [Int32: Int64] {
+        state.withLock { $0.descriptors.reduce(into: [:]) { $0[$1] = Self.readByteCount(of: $1) } }
+    }
+
+    /// The bytes that have arrived, without those that were not read yet; nil if the kernel does not report them.
+    private static func readByteCount(of descriptor: Int32) -> Int64? {
+        // The kernel's `struct tcp_info` has `tcpi_bytes_received` at offset 128, from Linux 4.1 on. The struct of the
+        // C library ends before it.
+        var information = [UInt64](repeating: 0, count: 17)
+        var length = socklen_t(information.count * MemoryLayout<UInt64>.size)
+        var unreadCount: Int32 = 0
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), Int32(TCP_INFO), &information, &length) == 0,
+            length == information.count * MemoryLayout<UInt64>.size,
+            ioctl(descriptor, UInt(FIONREAD), &unreadCount) == 0
+        else { return nil }
+        return Int64(clamping: information[16]) - Int64(unreadCount)
     }
 }
 

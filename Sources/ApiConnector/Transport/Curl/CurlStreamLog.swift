@@ -2,6 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+#if Curl && os(Linux)
+import CCurl
+#endif
+
 /// Interprets libcurl's log about one send over HTTP/2; does not call libcurl itself.
 ///
 /// libcurl reports a refused stream and a closed connection with the same codes. Its log distinguishes them.
@@ -51,17 +55,168 @@ struct CurlStreamLog {
         case malformed
     }
 
+    /// The known facts about a request when a line arrives.
+    struct Facts {
+        /// The number of the current call of libcurl.
+        var call = 0
+        /// libcurl's error text so far.
+        var words = ""
+        /// Whether the request has a connection.
+        var hasConnection = true
+        /// The last stream that the server processes; nil before its GOAWAY.
+        var lastStream: UInt32?
+        /// Whether the server violated HTTP/2 on the connection.
+        var isBroken = false
+        /// Whether another transfer has given up the connection.
+        var isClosing = false
+        /// Whether the server has closed or reset the connection; nil if that is not known.
+        var hasEnded: Bool?
+        /// Whether it is certain that the server has not sent `close_notify`; evaluated only if it decides.
+        var isTLSOpen: () -> Bool = { false }
+        /// Whether libcurl was allowed to send the request.
+        var isSent = true
+        /// Whether libcurl has sent the whole body of the request.
+        var isBodySent = false
+
+        /// Whether libcurl ended the connection without a response because the server violated HTTP/2.
+        ///
+        /// Unless libcurl reports an error itself, it gives up an HTTP/2 connection in three cases: the server sent
+        /// GOAWAY, the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation. The line
+        /// ``Line/kept`` follows if libcurl has not given up the connection.
+        fileprivate var showViolationByEnd: Bool {
+            words == CurlLogTexts.emptyReply && hasConnection && lastStream == nil && hasEnded == false
+        }
+
+        /// Whether libcurl closes the connection of a response because the server violated HTTP/2.
+        ///
+        /// After a violation, libcurl sends GOAWAY, and the next read is the end of the body for it. Otherwise it closes
+        /// a connection after a response in three cases: the server sent GOAWAY, another transfer has given up the
+        /// connection, or the server has ended TLS. A request whose body may not have been sent is not judged.
+        fileprivate var showViolationByClosing: Bool {
+            isSent && hasConnection && isBodySent && lastStream == nil && !isClosing && isTLSOpen()
+        }
+    }
+
+    /// The result of a line for the connection or the server.
+    enum Effect: Equatable {
+        case none
+        /// The server processes no streams after this one.
+        case goAway(lastStream: UInt32, requiresHTTP1: Bool)
+        /// The connection is closed after its last response.
+        case closes
+        /// The connection is closed, and is no longer that of the request.
+        case dies
+        /// The server violated HTTP/2 on the connection.
+        case breaks
+        /// The server requires HTTP/1.1.
+        case requiresHTTP1
+    }
+
+    /// Whether libcurl reports the stream of the request.
+    private(set) var isOn = false
     /// The stream of the request; `nil` over HTTP/1, and before the request is sent.
-    var stream: UInt32?
+    private(set) var stream: UInt32?
     /// Whether no part of the request was sent.
-    var isUnsent = false
+    private(set) var isUnsent = false
     /// Whether libcurl sends the request again over HTTP/1.1, because the server requires it.
-    var isDowngraded = false
+    private(set) var isDowngraded = false
     /// Whether the server closed the stream before the request's body was sent.
-    var isClosed = false
+    private(set) var isClosed = false
+    private(set) var outcome: Outcome?
     /// Whether there are too many idle connections, so that one of them is closed.
-    var isFull = false
-    var outcome: Outcome?
+    private var isFull = false
+    private var progress = CurlProgressCount()
+
+    /// Records that the log is on.
+    mutating func turnOn() {
+        isOn = true
+    }
+
+    /// Forgets the last send.
+    mutating func restart() {
+        let isOn = isOn
+        self = CurlStreamLog()
+        self.isOn = isOn
+    }
+
+    /// Records that libcurl sends the request.
+    ///
+    /// - Parameter call: The number of the current call of libcurl.
+    mutating func beginSend(in call: Int) {
+        restart()
+        progress.send(in: call)
+    }
+
+    /// Records that libcurl has reported progress.
+    mutating func reportProgress(in call: Int) {
+        progress.report(in: call)
+    }
+
+    /// Whether it is certain that the server has not processed the request.
+    ///
+    /// A GOAWAY names the last stream that the server processes (RFC 9113, section 6.8). Any transfer on the connection
+    /// may have read it.
+    func isUnprocessed(lastStream: UInt32?) -> Bool {
+        outcome == .unprocessed || isAfter(lastStream)
+    }
+
+    private func isAfter(_ lastStream: UInt32?) -> Bool {
+        guard let stream, let lastStream else { return false }
+        return stream > lastStream
+    }
+
+    /// Records a line of the log.
+    mutating func record(_ line: Line, _ texts: CurlLogTexts, _ facts: @autoclosure () -> Facts) -> Effect {
+        switch line {
+        case .stream(let stream): self.stream = stream
+        case .goAway(let lastStream, let error):
+            return .goAway(lastStream: lastStream, requiresHTTP1: error == Self.http1Required)
+        case .unsent: isUnsent = true
+        case .refused:
+            outcome = .unprocessed
+            return .closes
+        case .refusedStream(let stream): if stream == self.stream { outcome = .unprocessed }
+        case .malformed(let stream): if stream == self.stream { outcome = .malformed }
+        case .violation: return .breaks
+        case .died:
+            if outcome == nil, stream != nil { judgeRepetition(texts, facts()) }
+            return .dies
+        case .downgraded:
+            isDowngraded = true
+            return .requiresHTTP1
+        case .closed: isClosed = true
+        case .full: isFull = true
+        case .closing: if !isFull, mayJudgeEnd(texts), facts().showViolationByClosing { outcome = .broken }
+        // After a violation, libcurl does not keep the connection. So the server has reset the stream without an error.
+        case .kept: if outcome == .broken { outcome = nil }
+        case .empty: if !isDowngraded, mayJudgeEnd(texts), facts().showViolationByEnd { outcome = .broken }
+        }
+        return .none
+    }
+
+    /// Whether libcurl may have ended the connection because the server violated HTTP/2.
+    private func mayJudgeEnd(_ texts: CurlLogTexts) -> Bool {
+        texts.showsViolationsByClosing && outcome == nil && stream != nil
+    }
+
+    /// Determines why libcurl sends the request again.
+    private mutating func judgeRepetition(_ texts: CurlLogTexts, _ facts: Facts) {
+        if facts.isBroken {
+            outcome = .broken
+        } else if isAfter(facts.lastStream) || (facts.words.isEmpty && isRefusedWithoutText(texts, facts)) {
+            outcome = .unprocessed
+        }
+    }
+
+    /// Whether a read that failed without an error text means that the server refused the stream.
+    private func isRefusedWithoutText(_ texts: CurlLogTexts, _ facts: Facts) -> Bool {
+        switch texts.refusal {
+        case .failedRead: progress.isNone(in: facts.call)
+        // Sending also fails without a text, if the server has closed the stream.
+        case .failedReadOfOpenConnection: !isClosed && facts.hasEnded == false && facts.isTLSOpen()
+        case .named: false
+        }
+    }
 
     /// Parses a line; `nil` for a line that is not relevant, and for every line of an unknown version.
     ///
@@ -185,3 +340,76 @@ struct CurlProgressCount {
         call != self.call || count <= 0
     }
 }
+
+#if Curl && os(Linux)
+// MARK: Calls of libcurl
+
+extension CurlHandle {
+    /// Sets the callback for libcurl's log; only requests that may use HTTP/2 enable the log.
+    func setLogCallback(_ context: UnsafeMutableRawPointer) {
+        guard CurlRuntime.readsLog else { return }
+        easy.set(CCURLOPT_DEBUGDATA, context)
+        ccurl_easy_set_debug_callback(easy.pointer, CCURLOPT_DEBUGFUNCTION) { _, type, text, count, context in
+            guard type == CCURL_LOG_TEXT else { return 0 }
+            CurlHandle.from(context).read(logLine: UnsafeRawBufferPointer(start: text, count: count))
+            return 0
+        }
+    }
+
+    private func read(logLine text: UnsafeRawBufferPointer) {
+        let texts = CurlRuntime.texts
+        guard let line = CurlStreamLog.line(text, texts) else { return }
+        // If this handle has no connection, libcurl is reading from a connection that no transfer uses.
+        let connection = connecting.connection
+        switch log.record(line, texts, logFacts) {
+        case .none: break
+        case .goAway(let lastStream, let requiresHTTP1):
+            if let connection { sockets.recordGoAway(lastStream, on: connection) }
+            if requiresHTTP1 { recordHTTP1() }
+        case .closes: if let connection { sockets.markClosing(connection) }
+        case .dies:
+            if let connection { sockets.markClosing(connection) }
+            connecting.leave()
+        case .breaks:
+            // The transfer that reads for all of the connection gets the line.
+            guard let connection else { return }
+            sockets.markBroken(connection)
+            if texts.needsTrace { sockets.endReading(connection) }
+        case .requiresHTTP1: recordHTTP1()
+        }
+    }
+
+    private var logFacts: CurlStreamLog.Facts {
+        var facts = CurlStreamLog.Facts()
+        facts.call = turns.callNumber
+        facts.words = errorWords
+        facts.isSent = sending.step == .send
+        facts.isBodySent = isBodySent
+        facts.isTLSOpen = { [easy, transfer] in
+            transfer.map { !$0.requestHead.isSecure || CurlOpenSSL.isNotified(easy) == false } ?? false
+        }
+        facts.hasConnection = connecting.connection != nil
+        guard let connection = connecting.connection else { return facts }
+        facts.lastStream = sockets.lastStream(of: connection)
+        facts.isBroken = sockets.isBroken(connection)
+        facts.isClosing = sockets.isClosing(connection)
+        facts.hasEnded = sockets.hasEnded(connection)
+        return facts
+    }
+
+    private func recordHTTP1() {
+        if let transfer { sockets.require(.http1, for: transfer.request.url) }
+    }
+
+    /// Whether it is certain that the server has not processed the last request sent.
+    var isUnprocessed: Bool {
+        log.isUnprocessed(lastStream: connecting.connection.flatMap(sockets.lastStream))
+    }
+
+    /// Whether the server violated HTTP/2 on the stream or on the connection of a request that failed.
+    var hasBrokenRules: Bool {
+        log.outcome == .broken || log.outcome == .malformed || connecting.connection.map(sockets.isBroken) == true
+    }
+}
+
+#endif

@@ -6,7 +6,7 @@
 
 /// One request over libcurl: its state, and the tasks that wait for it.
 ///
-/// Unchecked, because C code has pointers to its contents. The header list of `block`, `handle`, `lane`, `fileHold` and
+/// Unchecked, because C code has pointers to its contents. The header list of `requestHead`, `handle`, `group`, `fileHold` and
 /// `fileHoldNumber` are only used by the thread that has the loop's turn. Everything else is constant or protected by
 /// the lock, which is never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
@@ -24,7 +24,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     let request: ApiRequest
-    let block: CurlRequestBlock
+    let requestHead: CurlRequestHead
     let upload: CurlUpload?
     /// The body to send in one piece; empty for a method that announces an empty body.
     ///
@@ -37,13 +37,13 @@ final class CurlTransfer: @unchecked Sendable {
     /// The group of calls that share their connection limits with this transfer while it runs.
     ///
     /// It is nil before and after that time, and if no limit is set.
-    var lane: CurlWaitingLine<CurlTransfer>.Lane?
+    var group: CurlWaitingQueue<CurlTransfer>.Group?
     /// The hold of the file that the response's body fills; nil before its head, and for any other response.
     var fileHold: FileHold?
     /// The number of the request among those of its download; nil for any other request, and without a limit.
     var fileHoldNumber: Int?
 
-    private let mailbox: CurlMailbox
+    private let queue: CurlCommandQueue
     private let guarded: Locked<Guarded>
 
     /// The phases that the transfer has reached, and when.
@@ -62,19 +62,19 @@ final class CurlTransfer: @unchecked Sendable {
         decompression: BodyDecompression?,
         keepsCookies: Bool = false,
         measuresTimes: Bool = true,
-        mailbox: CurlMailbox
+        queue: CurlCommandQueue
     ) throws(ApiConnectorError) {
         self.request = request
-        self.mailbox = mailbox
+        self.queue = queue
         self.decompression = decompression
         timing = Locked(Timing(timeline: CurlTimeline(start: measuresTimes ? MonotonicTime.nanoseconds : 0)))
         timesRecord = measuresTimes ? TransportTimesRecord() : nil
-        block = CurlRequestBlock(
+        requestHead = CurlRequestHead(
             request,
             acceptEncoding: decompression?.acceptEncoding,
             keepsCookies: keepsCookies
         )
-        let waker = UploadWaker(mailbox)
+        let waker = UploadWaker(queue)
         if request.method == .head || request.body.isEmpty {
             inlineBody = request.method.announcesEmptyBody ? Data() : nil
             upload = nil
@@ -90,7 +90,7 @@ final class CurlTransfer: @unchecked Sendable {
             }
             let isShort = data.count <= CurlUpload.maximumInlineByteCount
             inlineBody = isShort ? data : nil
-            upload = isShort ? nil : CurlUpload(whole: data) { waker.resume() }
+            upload = isShort ? nil : CurlUpload(source: nil, whole: data) { waker.resume() }
         }
         guarded = Locked(
             Guarded(state: TransferState(delivery: request.delivery, windowByteCount: windowByteCount))
@@ -117,19 +117,19 @@ extension CurlTransfer {
             // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values. The
             // source is not read while the transfer waits for its place.
             _ = upload?.start()
-            mailbox.start(self)
+            queue.start(self)
         }
     }
 
     /// Ends the transfer for caller and reader immediately; libcurl releases it later.
     func stop(_ error: ApiConnectorError) {
         abandon(error)
-        mailbox.post(.remove(self))
+        queue.post(.remove(self))
     }
 
     /// Makes the loop read pending data, and then calls a closure.
     func readPending(then completion: @escaping @Sendable () -> Void) {
-        mailbox.readPending(then: completion)
+        queue.readPending(then: completion)
     }
 
     /// Ends the transfer for caller and reader.
@@ -169,7 +169,7 @@ extension CurlTransfer: ResponseBodySource {
         case .waits: return nil
         case .over(let result): return result
         case .chunk(let chunk, resumes: let resumes):
-            if resumes { mailbox.post(.resume(self)) }
+            if resumes { queue.post(.resume(self)) }
             return .success(chunk)
         }
     }
@@ -204,20 +204,19 @@ extension CurlTransfer {
 
     /// Records that the final head is complete.
     ///
-    /// - Parameter isCoded: Whether the head names a content coding.
     /// - Returns: False if the body is refused because of its codings.
-    func receive(head: [UInt8], isCoded: Bool) -> Bool {
+    func receive(_ head: TransferState.Head) -> Bool {
         request.reportProgress()
         if inlineBody != nil { request.reportBodySent() }
-        let isDecoded = isCoded && decompression != nil
-        if isDecoded, let reason = CurlResponseHead(head).flatMap({ decompression?.refusal(of: $0, to: request) }) {
+        let isDecoded = head.coding != nil && decompression != nil
+        if isDecoded, request.method != .head, !head.status.forbidsBody,
+            let reason = ContentCoding.refusal(of: head.headers)
+        {
             refuse(.malformedResponse, reason)
             return false
         }
-        if let hold = request.values.fileHold, let status = CurlHeadBuffer.status(of: head), 200..<300 ~= status {
-            fileHold = hold
-        }
-        deliver { $0.state.receive(head: head, isCoded: isDecoded) }
+        if let hold = request.values.fileHold, 200..<300 ~= head.status.rawValue { fileHold = hold }
+        deliver { $0.state.receive(head, isDecodedLater: isDecoded) }
         return true
     }
 
@@ -259,16 +258,16 @@ extension CurlTransfer {
     }
 
     /// Applies an event while the lock is held, and resumes the affected continuation afterwards.
-    private func deliver(_ event: (inout Guarded) -> TransferState.Answer) {
-        let (answer, caller, reader) = guarded.withLock { guarded in
-            let answer = event(&guarded)
-            switch answer {
-            case .nobody: return (answer, nil as UnsafeContinuation<Outcome, Never>?, nil as Reader?)
-            case .caller: return (answer, guarded.caller.take(), nil)
-            case .reader: return (answer, nil, guarded.reader.take())
+    private func deliver(_ event: (inout Guarded) -> TransferState.Action) {
+        let (action, caller, reader) = guarded.withLock { guarded in
+            let action = event(&guarded)
+            switch action {
+            case .nobody: return (action, nil as UnsafeContinuation<Outcome, Never>?, nil as Reader?)
+            case .caller: return (action, guarded.caller.take(), nil)
+            case .reader: return (action, nil, guarded.reader.take())
             }
         }
-        switch answer {
+        switch action {
         case .nobody: break
         case .caller(let outcome): caller?.resume(returning: outcome)
         case .reader(let reading): reader?.resume(returning: reading)
@@ -281,15 +280,15 @@ extension CurlTransfer {
 /// Unchecked, because of the weak reference: it is written once, before the transfer is passed to another thread.
 private final class UploadWaker: @unchecked Sendable {
     weak var transfer: CurlTransfer?
-    private let mailbox: CurlMailbox
+    private let queue: CurlCommandQueue
 
-    init(_ mailbox: CurlMailbox) {
-        self.mailbox = mailbox
+    init(_ queue: CurlCommandQueue) {
+        self.queue = queue
     }
 
     func resume() {
         guard let transfer else { return }
-        mailbox.post(.resume(transfer))
+        queue.post(.resume(transfer))
     }
 }
 

@@ -8,12 +8,12 @@
 /// from the stored parts.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     /// The received head, with the body or its source.
-    struct Answer: Sendable {
+    struct Arrival: Sendable {
         let head: HTTPURLResponse
         let body: ResponseBody
     }
 
-    typealias Outcome = Result<Answer, ApiConnectorError>
+    typealias Outcome = Result<Arrival, ApiConnectorError>
 
     private struct State {
         /// M18: released when the transfer ends, because the task retains its delegate forever.
@@ -118,7 +118,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
             return true
         }
         guard isFirst else { return }
-        finish(.success(Answer(head: head, body: ResponseBody(source: body))))
+        finish(.success(Arrival(head: head, body: ResponseBody(source: body))))
     }
 
     private func finish(_ outcome: Outcome) {
@@ -262,7 +262,7 @@ extension URLSessionExchange {
         if let error, !isRejection {
             finish(.failure(self.error(error, hasHead: head != nil)))
         } else if let head = head ?? task.response as? HTTPURLResponse {
-            finish(.success(Answer(head: head, body: ResponseBody(body))))
+            finish(.success(Arrival(head: head, body: ResponseBody(body))))
         } else {
             let detail = "the connection was closed before the head of the response was complete"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
@@ -300,5 +300,71 @@ extension HTTPURLResponse {
         #else
         return true
         #endif
+    }
+}
+
+/// M13: forwards a session's callbacks to the task's own delegate, which Linux does not call.
+///
+/// A system that calls the task's delegate itself does not call this forwarder.
+final class URLSessionForwarder: NSObject, URLSessionDataDelegate, Sendable {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let exchange = dataTask.delegate as? URLSessionExchange else { return completionHandler(.allow) }
+        exchange.urlSession(
+            session,
+            dataTask: dataTask,
+            didReceive: response,
+            completionHandler: completionHandler
+        )
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        (dataTask.delegate as? URLSessionExchange)?.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        (task.delegate as? URLSessionExchange)?.urlSession(
+            session,
+            task: task,
+            didSendBodyData: bytesSent,
+            totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend
+        )
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let exchange = task.delegate as? URLSessionExchange else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        exchange.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        (task.delegate as? URLSessionExchange)?.urlSession(session, task: task, didCompleteWithError: error)
     }
 }

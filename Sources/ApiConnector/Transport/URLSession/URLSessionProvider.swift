@@ -142,8 +142,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
         } onStop: {
             exchange.stop($0)
         }
-        let answer = try outcome.get()
-        var response = ApiResponse(to: request, head: answer.head, body: answer.body)
+        let arrival = try outcome.get()
+        var response = ApiResponse(to: request, head: arrival.head, body: arrival.body)
         response.timesRecord = exchange.timesRecord
         // Another call may have stored cookies before the session sent this request.
         response.mayDependOnStoredCookies = mayDependOnStoredCookies || owner.hasCookies(for: request.url)

@@ -34,15 +34,15 @@ import Testing
         defer { server.stop() }
         var configuration = CurlConfiguration.patient
         configuration.httpVersion = .http2PriorKnowledge
-        let mailbox = try CurlMailbox(configuration)
-        defer { mailbox.post(.stop) }
+        let queue = try CurlCommandQueue(configuration)
+        defer { queue.post(.stop) }
         let (bytes, source) = AsyncStream.makeStream(of: Data.self)
         let body = RequestBody.stream(isReplayable: false) { bytes }
         let transfer = try CurlTransfer(
             ApiRequest(url: server.url(), method: .post, body: body),
             windowByteCount: 1,
             decompression: nil,
-            mailbox: mailbox
+            queue: queue
         )
         let call = Task { () -> ApiConnectorError.Kind? in
             let outcome: CurlTransfer.Outcome = await withUnsafeContinuation { transfer.start(reporting: $0) }
@@ -52,7 +52,7 @@ import Testing
         try await hasHead.opened()
         let isWaiting = Gate("the loop's thread waits")
         let mayGoOn = DispatchSemaphore(value: 0)
-        mailbox.post(
+        queue.post(
             .readPending {
                 isWaiting.open()
                 mayGoOn.wait()
@@ -62,7 +62,7 @@ import Testing
         mayClose.open()
         try await isClosed.opened()
         source.yield(Data([7]))
-        await eventually { mailbox.hasCommands }
+        await eventually { queue.hasCommands }
         mayGoOn.signal()
         let kind = await call.value
         #expect(kind == .connectionLost || (!Libcurl.hasTexts && kind == .malformedResponse))

@@ -132,7 +132,7 @@ struct CurlSecurityFaultTests {
         ] as [(UInt8, Int32, Bool?)]
     )
     func aServerAsksUntilItHasAcceptedACertificate(_ message: UInt8, _ version: Int32, _ isAsking: Bool?) {
-        #expect(CurlCertificateWatch.isAsking(after: message, version: version) == isAsking)
+        #expect(CurlTLSWatch.isAsking(after: message, version: version) == isAsking)
     }
 
     @Test func aWrongPinIsNamed() {
@@ -142,7 +142,7 @@ struct CurlSecurityFaultTests {
 
     @Test func aThreadThatCannotBeStartedFailsTheCall() throws {
         let error = #expect(throws: ApiConnectorError.self) {
-            _ = try CurlMailbox(CurlConfiguration()) { _, _, _ in EAGAIN }
+            _ = try CurlCommandQueue(CurlConfiguration()) { _, _, _ in EAGAIN }
         }
         #expect(error?.kind == .other)
         #expect(
@@ -154,7 +154,8 @@ struct CurlSecurityFaultTests {
 
     @Test func aShortageOfDescriptorsIsNamed() {
         #expect(
-            CurlMailbox.reason("socket", EMFILE) == "socket failed with \"Too many open files\" (EMFILE, the process's "
+            CurlCommandQueue.reason("socket", EMFILE)
+                == "socket failed with \"Too many open files\" (EMFILE, the process's "
                 + "limit)"
         )
     }

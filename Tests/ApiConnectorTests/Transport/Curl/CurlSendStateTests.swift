@@ -16,6 +16,34 @@ struct CurlSendStateTests {
         #expect(state.ask(question) == .again(.fresh))
     }
 
+    @Test func aSecondAdditionCountsItsSendsAgainAndRemembersThatAPartWasSent() {
+        var state = CurlSendState()
+        _ = state.ask(CurlSendState.Question())
+        #expect(state.sendCount == 1)
+        state.restart(wasSent: false)
+        #expect(state.sendCount == 0)
+        #expect(!state.hasSentBefore)
+        state.restart(wasSent: true)
+        state.restart(wasSent: false)
+        #expect(state.hasSentBefore)
+    }
+
+    @Test func theRouteIsAppliedOnlyWhenItChanges() {
+        var state = CurlSendState()
+        #expect(state.apply(.any) == false)
+        #expect(state.apply(.fresh) == true)
+        #expect(state.apply(.fresh) == false)
+        #expect(state.appliedRoute == .fresh)
+    }
+
+    @Test func aBodyThatCannotBeReadAgainIsUsedUp() {
+        var state = CurlSendState()
+        #expect(state.recordRewind(true) == true)
+        #expect(!state.isBodyUsedUp)
+        #expect(state.recordRewind(false) == false)
+        #expect(state.isBodyUsedUp)
+    }
+
     private let state = Sender()
 
     private func question(_ change: (inout CurlSendState.Question) -> Void) -> CurlSendState.Question {

@@ -16,7 +16,7 @@ struct CurlSocketsTests {
     private let socket: Socket
     private let peer: Socket
     private let name: CurlConnectionName
-    private let watched: CurlPoll
+    private let watched: CurlEpoll
     private let sockets: CurlSockets
 
     init() throws {
@@ -24,7 +24,7 @@ struct CurlSocketsTests {
         let socket = try Socket.connect(to: listener.port)
         let name = try #require(socket.use { CurlConnectionName(of: $0) })
         let peer = try listener.accept()
-        watched = try peer.use { try CurlPoll(doorbell: $0) }
+        watched = try peer.use { try CurlEpoll(doorbell: $0) }
         sockets = CurlSockets(descriptors: watched)
         self.peer = peer
         self.listener = listener

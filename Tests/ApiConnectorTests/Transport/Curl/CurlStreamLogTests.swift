@@ -123,3 +123,146 @@ struct CurlLogTextsTests {
         #expect(kind(CurlLogTexts.newestVersion + 1) == (isDoubtful ? .malformedResponse : .connectionLost))
     }
 }
+
+/// The meaning of the lines of a request's log, together with the facts about its connection.
+struct CurlStreamLogRecordTests {
+    private typealias Facts = CurlStreamLog.Facts
+
+    private static let texts7 = CurlLogTexts(version: 0x07_58_01)
+    private static let texts8 = CurlLogTexts(version: 0x08_10_00)
+    private static let newestTexts = CurlLogTexts(version: CurlLogTexts.newestVersion)
+
+    private static func sent(on stream: UInt32 = 5) -> CurlStreamLog {
+        var log = CurlStreamLog()
+        log.beginSend(in: 1)
+        _ = log.record(.stream(stream), texts7, Facts())
+        return log
+    }
+
+    /// The facts about a request that was sent on an open connection.
+    private static func facts(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
+        var facts = Facts()
+        facts.call = 1
+        facts.isBodySent = true
+        facts.hasEnded = false
+        facts.isTLSOpen = { true }
+        change(&facts)
+        return facts
+    }
+
+    @Test func aRequestAfterTheLastStreamIsUnprocessed() {
+        let log = Self.sent()
+        #expect(!log.isUnprocessed(lastStream: nil))
+        #expect(!log.isUnprocessed(lastStream: 5))
+        #expect(log.isUnprocessed(lastStream: 3))
+        #expect(!CurlStreamLog().isUnprocessed(lastStream: 3))
+    }
+
+    @Test func aRefusalOfAnotherStreamSaysNothing() {
+        var log = Self.sent()
+        #expect(log.record(.refusedStream(3), Self.texts8, Facts()) == .none)
+        #expect(!log.isUnprocessed(lastStream: nil))
+        #expect(log.record(.refusedStream(5), Self.texts8, Facts()) == .none)
+        #expect(log.isUnprocessed(lastStream: nil))
+    }
+
+    @Test(arguments: [
+        (CurlStreamLog.Line.refused, CurlStreamLog.Effect.closes), (.violation, .breaks),
+        (.downgraded, .requiresHTTP1), (.died, .dies), (.unsent, .none), (.closed, .none),
+        (.goAway(lastStream: 3, error: 0), .goAway(lastStream: 3, requiresHTTP1: false)),
+        (.goAway(lastStream: 3, error: 13), .goAway(lastStream: 3, requiresHTTP1: true)),
+    ])
+    func aLineHasAnEffectOnTheConnection(_ line: CurlStreamLog.Line, _ effect: CurlStreamLog.Effect) {
+        var log = Self.sent()
+        #expect(log.record(line, Self.texts7, Self.facts()) == effect)
+    }
+
+    /// In 7.88, a failed read without a text is a refusal, but not after a read that succeeded.
+    @Test(arguments: [0, 3]) func in7_88AFailedReadWithoutATextIsARefusal(_ readCount: Int) {
+        var log = Self.sent()
+        for _ in 0..<readCount { log.reportProgress(in: 1) }
+        _ = log.record(.died, Self.texts7, Self.facts())
+        #expect(log.isUnprocessed(lastStream: nil) == (readCount == 0))
+    }
+
+    @Test func from8_13ARefusalWithoutATextNeedsAnOpenConnection() {
+        func isUnprocessed(_ facts: Facts, isClosed: Bool = false, _ texts: CurlLogTexts = Self.texts8) -> Bool {
+            var log = Self.sent()
+            if isClosed { _ = log.record(.closed, texts, facts) }
+            _ = log.record(.died, texts, facts)
+            return log.isUnprocessed(lastStream: nil)
+        }
+        #expect(isUnprocessed(Self.facts()))
+        #expect(!isUnprocessed(Self.facts(), isClosed: true))
+        #expect(!isUnprocessed(Self.facts { $0.hasEnded = nil }))
+        #expect(!isUnprocessed(Self.facts { $0.hasEnded = true }))
+        #expect(!isUnprocessed(Self.facts { $0.isTLSOpen = { false } }))
+        #expect(!isUnprocessed(Self.facts { $0.words = "Recv failure" }))
+        // From 8.17 on, the text names the refusal.
+        #expect(!isUnprocessed(Self.facts(), Self.newestTexts))
+    }
+
+    @Test func aRequestThatDiedOnABrokenConnectionIsNotUnprocessed() {
+        var log = Self.sent()
+        _ = log.record(.died, Self.texts7, Self.facts { $0.isBroken = true })
+        #expect(log.outcome == .broken)
+        #expect(!log.isUnprocessed(lastStream: nil))
+    }
+
+    @Test func onlyIn7_88AConnectionThatClosesForNoReasonWasBroken() {
+        func outcome(_ facts: Facts, full isFull: Bool = false, _ texts: CurlLogTexts = Self.texts7)
+            -> CurlStreamLog.Outcome?
+        {
+            var log = Self.sent()
+            if isFull { _ = log.record(.full, texts, facts) }
+            _ = log.record(.closing, texts, facts)
+            return log.outcome
+        }
+        #expect(outcome(Self.facts()) == .broken)
+        #expect(outcome(Self.facts(), full: true) == nil)
+        #expect(outcome(Self.facts { $0.lastStream = 5 }) == nil)
+        #expect(outcome(Self.facts { $0.isClosing = true }) == nil)
+        #expect(outcome(Self.facts { $0.isTLSOpen = { false } }) == nil)
+        #expect(outcome(Self.facts { $0.isBodySent = false }) == nil)
+        #expect(outcome(Self.facts { $0.isSent = false }) == nil)
+        #expect(outcome(Self.facts { $0.hasConnection = false }) == nil)
+        #expect(outcome(Self.facts(), Self.texts8) == nil)
+    }
+
+    @Test func onlyIn7_88AnEmptyReplyOnAnOpenConnectionWasAViolation() {
+        func outcome(_ facts: Facts, downgraded isDowngraded: Bool = false, _ texts: CurlLogTexts = Self.texts7)
+            -> CurlStreamLog.Outcome?
+        {
+            var log = Self.sent()
+            if isDowngraded { _ = log.record(.downgraded, texts, facts) }
+            _ = log.record(.empty, texts, facts)
+            return log.outcome
+        }
+        let empty = Self.facts { $0.words = CurlLogTexts.emptyReply }
+        #expect(outcome(empty) == .broken)
+        #expect(outcome(empty, downgraded: true) == nil)
+        #expect(outcome(empty, Self.texts8) == nil)
+        #expect(outcome(Self.facts()) == nil)
+        #expect(outcome(Self.facts { ($0.words, $0.hasEnded) = (CurlLogTexts.emptyReply, true) }) == nil)
+        #expect(outcome(Self.facts { ($0.words, $0.lastStream) = (CurlLogTexts.emptyReply, 5) }) == nil)
+    }
+
+    @Test func aConnectionThatIsKeptWasNotBroken() {
+        var log = Self.sent()
+        _ = log.record(.closing, Self.texts7, Self.facts())
+        _ = log.record(.kept, Self.texts7, Self.facts())
+        #expect(log.outcome == nil)
+    }
+
+    @Test func aFurtherSendForgetsTheLastOneButNotThatTheLogIsOn() {
+        var log = Self.sent()
+        log.turnOn()
+        for line in [CurlStreamLog.Line.unsent, .closed, .full, .downgraded, .refusedStream(5)] {
+            _ = log.record(line, Self.texts7, Self.facts())
+        }
+        #expect(log.isUnsent && log.isClosed && log.isDowngraded && log.outcome != nil)
+        log.beginSend(in: 2)
+        #expect(!log.isUnsent && !log.isClosed && !log.isDowngraded && log.outcome == nil && log.stream == nil)
+        #expect(log.isOn)
+    }
+}

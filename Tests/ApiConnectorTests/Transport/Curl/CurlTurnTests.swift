@@ -107,54 +107,54 @@ extension CurlTurnTests {
 
     /// libcurl reads nothing more, but another transfer of the connection may read that there is room for the body.
     @Test func aBodyHasStalledAfterHalfASecondWithoutProgress() {
-        var nudge = CurlNudge()
-        let moving = (0..<100).map { nudge.hasStalled(Int64($0 / 10), isSending: false, now: 40 * $0) }
+        var recheck = CurlRecheck()
+        let moving = (0..<100).map { recheck.hasStalled(Int64($0 / 10), isSending: false, now: 40 * $0) }
         #expect(moving == Array(repeating: false, count: 100))
-        let still = [3600, 3960, 4099, 4100].map { nudge.hasStalled(9, isSending: false, now: $0) }
+        let still = [3600, 3960, 4099, 4100].map { recheck.hasStalled(9, isSending: false, now: $0) }
         #expect(still == [false, false, false, true])
     }
 
     /// The system still has bytes to send, so the server still gets some.
     @Test func aBodyOnASlowLineHasNotStalled() {
-        var nudge = CurlNudge()
+        var recheck = CurlRecheck()
         let isSending = [true, true, true, false, false].enumerated()
-        let stalled = isSending.map { nudge.hasStalled(10, isSending: $1, now: 400 * $0) }
+        let stalled = isSending.map { recheck.hasStalled(10, isSending: $1, now: 400 * $0) }
         #expect(stalled == [false, false, false, false, true])
     }
 
     /// Once the server has all bytes of the body, the system sends those of the connection's other streams.
     @Test func aBodyNextToOtherTrafficHasStalled() {
-        var nudge = CurlNudge()
+        var recheck = CurlRecheck()
         let isSending = [true, true, false, true, true, true].enumerated()
-        let stalled = isSending.map { nudge.hasStalled(10, isSending: $1, now: 200 * $0) }
+        let stalled = isSending.map { recheck.hasStalled(10, isSending: $1, now: 200 * $0) }
         #expect(stalled == [false, false, false, false, true, true])
         // More of the body was sent.
-        let moving = [1200, 1800].map { nudge.hasStalled(20, isSending: true, now: $0) }
+        let moving = [1200, 1800].map { recheck.hasStalled(20, isSending: true, now: $0) }
         #expect(moving == [false, false])
     }
 
     @Test func aResponseWithItsLengthIsLookedAtAgainAndAgain() {
-        var nudge = CurlNudge()
+        var recheck = CurlRecheck()
         let rounds = (0..<3).map { round in
-            nudge.countPiece()
-            let isDue = nudge.finishRound(hasLength: true, isPaused: false, now: 100 * round)
+            recheck.countPiece()
+            let isDue = recheck.finishRound(hasLength: true, isPaused: false, now: 100 * round)
             // A transfer may go on earlier for another reason. Each look has one entry among the delayed transfers.
-            let isEarly = nudge.begin(now: 100 * round + CurlTurns.delayMilliseconds - 1)
-            let isAgain = nudge.finishRound(hasLength: true, isPaused: false, now: 100 * round + 1)
-            let isLooking = nudge.begin(now: 100 * round + CurlTurns.delayMilliseconds)
+            let isEarly = recheck.begin(now: 100 * round + CurlTurns.delayMilliseconds - 1)
+            let isAgain = recheck.finishRound(hasLength: true, isPaused: false, now: 100 * round + 1)
+            let isLooking = recheck.begin(now: 100 * round + CurlTurns.delayMilliseconds)
             return [isDue, isEarly, isAgain, isLooking]
         }
         #expect(rounds == Array(repeating: [true, false, false, true], count: 3))
-        nudge.countPiece()
-        let isDue = nudge.finishRound(hasLength: false, isPaused: false, now: 400)
+        recheck.countPiece()
+        let isDue = recheck.finishRound(hasLength: false, isPaused: false, now: 400)
         #expect(!isDue)
     }
 
     @Test func aPausedResponseIsLookedAtWhenItGoesOn() {
-        var nudge = CurlNudge()
-        _ = nudge.finishRound(hasLength: false, isPaused: false, now: 0)
-        let isDelayed = nudge.finishRound(hasLength: false, isPaused: true, now: 10)
-        let isLooking = nudge.begin(now: 10)
+        var recheck = CurlRecheck()
+        _ = recheck.finishRound(hasLength: false, isPaused: false, now: 0)
+        let isDelayed = recheck.finishRound(hasLength: false, isPaused: true, now: 10)
+        let isLooking = recheck.begin(now: 10)
         #expect(!isDelayed)
         #expect(isLooking)
     }
@@ -185,7 +185,7 @@ extension CurlTurnTests {
             ApiRequest(url: try #require(URL(string: "http://127.0.0.1/"))),
             windowByteCount: 1,
             decompression: nil,
-            mailbox: CurlMailbox(CurlConfiguration())
+            queue: CurlCommandQueue(CurlConfiguration())
         )
     }
 }

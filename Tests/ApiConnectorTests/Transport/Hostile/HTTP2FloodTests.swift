@@ -122,8 +122,8 @@ import Testing
         }
         mayAnswer.open()
         try await isBusy.opened()
-        let mailbox = try provider.engine.startedMailbox()
-        mailbox.post(
+        let queue = try provider.engine.startedQueue()
+        queue.post(
             .readPending {
                 hasReturned.withLock { $0 = true }
                 isFree.open()
