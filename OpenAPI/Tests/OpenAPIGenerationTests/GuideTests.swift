@@ -21,7 +21,7 @@ private let hasGuide = FileManager.default.fileExists(
 @Suite(.enabled(if: hasGuide, "The guide is in the library's repository, which is not around this package."))
 struct GuideTests {
     private static var file: URL {
-        root.appending(path: "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
+        root.appending(path: "Sources/ApiConnectorOpenAPI/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
     }
 
     private func guide() throws -> String {
