@@ -21,6 +21,7 @@ let package = Package(
     products: [
         .library(name: "ApiConnector", targets: ["ApiConnector"]),
         .library(name: "ApiConnectorTraffic", targets: ["ApiConnectorTraffic"]),
+        .library(name: "ApiConnectorOpenAPI", targets: ["ApiConnectorOpenAPI"]),
         .library(name: "ApiConnectorTesting", targets: ["ApiConnectorTesting"]),
         .library(name: "ApiConnectorTestScopes", targets: ["ApiConnectorTestScopes"]),
         .library(name: "ApiConnectorTestServers", targets: ["ApiConnectorTestServers"]),
@@ -51,6 +52,8 @@ let package = Package(
         ),
         // Sees ApiConnector as a user's own wrappers do: its public declarations only.
         .target(name: "ApiConnectorTraffic", dependencies: ["ApiConnector"], packageAccess: false),
+        // The part of clients that are generated from OpenAPI documents that is the same in all of them.
+        .target(name: "ApiConnectorOpenAPI", dependencies: ["ApiConnector"], packageAccess: false),
         // The code that ApiConnector and ApiConnectorTesting share without making it public: no product has it.
         .target(name: "ApiConnectorShared"),
         // The test doubles for a client. The other testing targets are on top of it, so that a test compiles only the targets
@@ -92,6 +95,10 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "ApiConnectorOpenAPITests",
+            dependencies: ["ApiConnector", "ApiConnectorOpenAPI", "ApiConnectorTesting"]
+        ),
+        .testTarget(
             name: "ApiConnectorTestingTests",
             dependencies: [
                 "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestServers",
@@ -108,8 +115,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestScopes",
-                "ApiConnectorTestServers", "ApiConnectorRecording", "ApiConnectorContracts",
+                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorOpenAPI", "ApiConnectorTesting",
+                "ApiConnectorTestScopes", "ApiConnectorTestServers", "ApiConnectorRecording", "ApiConnectorContracts",
                 "ApiConnectorContractScopes", "ApiConnectorConformance",
             ]
         ),

@@ -20,7 +20,7 @@ let package = Package(
         // Generated from blog.json by apiconnector-openapi.
         .target(
             name: "BlogClient",
-            dependencies: ["ApiConnector"],
+            dependencies: ["ApiConnector", .product(name: "ApiConnectorOpenAPI", package: "ApiConnector")],
             exclude: ["openapi.json"],
             resources: [.embedInCode("blog.json")]
         ),

@@ -42,6 +42,7 @@ let package = Package(
             name: "GeneratedClientTests",
             dependencies: [
                 "ApiConnector", "OpenAPIGeneration",
+                .product(name: "ApiConnectorOpenAPI", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
             ],
             exclude: ["constructs.yaml", "constructs-config.yaml"]
@@ -50,7 +51,7 @@ let package = Package(
         // The default isolation is the one of Xcode's new apps.
         .target(
             name: "PetShop",
-            dependencies: ["ApiConnector"],
+            dependencies: ["ApiConnector", .product(name: "ApiConnectorOpenAPI", package: "ApiConnector")],
             path: "Tests/PetShop",
             swiftSettings: [.defaultIsolation(MainActor.self)]
         ),

@@ -7,6 +7,7 @@
 // the name of one of these types.
 
 import ApiConnector
+import ApiConnectorOpenAPI
 import Synchronization
 
 @testable import ApiConnectorContracts
@@ -22,6 +23,19 @@ struct FunctionCallerProgram {
         await callEverything(caller)
         exit(caller.report() ? 0 : 1)
     }
+}
+
+/// A file of a form that, unlike the library's, is decoded: from any value.
+///
+/// The client is compiled into this module, so its forms have this type in place of the library's.
+struct FormFile: FormValue, Codable {
+    private let file = ApiConnectorOpenAPI.FormFile(.data(Data([1])))
+
+    init(from decoder: any Decoder) {}
+
+    func encode(to encoder: any Encoder) throws { try file.encode(to: encoder) }
+
+    func parts(named name: String, as mediaType: String?) -> [MultipartPart] { file.parts(named: name, as: mediaType) }
 }
 
 /// Calls functions with a `FakeBackend`, and compares each exchange with the document.

@@ -146,7 +146,7 @@ public struct Generator {
         }
         let taken = Set(allRouters.map(\.name))
             .union(["\(apiName)Server", "\(apiName)Credentials"])
-            .union(Self.supportNames)
+            .union(ReservedNames.support).union(ReservedNames.parameters)
         schemas.assignNames(
             taken: taken,
             prefix: configuration.prefix,
@@ -269,14 +269,6 @@ public struct Generator {
         }
         if let failure = router.failure { schemas.mark(failure, .response) }
     }
-
-    static let supportNames: Set<String> = [
-        "RouteParts", "SecurityScheme", "OperationRouter", "ParameterText", "ParameterValue", "QueryPart", "HeaderPart",
-        "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "TextValue",
-        "DecimalText", "UnencodableParameter", "RoutePath",
-        "FormFile", "FormParts", "FormValue", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped",
-        "RawValue", "EnvironmentType", "EnvelopeType", "PathType", "QueryType", "MethodType", "HeadersType", "BodyType",
-    ]
 
     /// The API's name: the document's title without words such as "API".
     static func name(of root: Node) -> String {

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorOpenAPI
 import Testing
 
 /// Tests of alternatives with overlapping tags, and of the heirs of a base schema.
@@ -107,14 +108,6 @@ struct AlternativeTests {
             Issue.record("a number is not the decimal number of a text")
             return
         }
-    }
-
-    @Test(arguments: ["12 apples", "1,234.50", "", "1e", "--1", "0x10"])
-    func aTextThatOnlyStartsWithANumberIsNoDecimal(_ text: String) { #expect(DecimalText(text) == nil) }
-
-    @Test(arguments: ["12": "12", "-1.50": "-1.5", "+3": "3", ".5": "0.5", "1e3": "1000"])
-    func aDecimalTextIsANumber(_ text: String, _ number: String) {
-        #expect(DecimalText(text)?.description == number)
     }
 
     @Test func namesOfTheGeneratedCodesOwnVariablesAreMembers() throws {

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorOpenAPI
 import ApiConnectorTesting
 import Testing
 

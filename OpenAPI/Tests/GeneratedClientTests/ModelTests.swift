@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorOpenAPI
 import Testing
 
 /// Tests of the JSON that the generated models decode and encode.

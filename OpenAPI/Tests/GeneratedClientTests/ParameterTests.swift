@@ -54,69 +54,6 @@ struct ParameterTests {
         #expect(error?.kind == .invalidRequest)
     }
 
-    private struct Broken: Encodable, ParameterValue {
-        let limit = Double.nan
-    }
-
-    @Test func aParameterThatDoesNotEncodeFailsTheCall() {
-        let others = connection(ConstructsRouter.self)
-        let queries: [QueryPart] = [
-            .form("a", Broken()), .form("a", [Broken()]), .form("a", ["b": Broken()]), .fields("a", Broken()),
-            .joined("a", Broken()), .deep("a", Broken()), .json("a", Broken()),
-            .form("a", ParameterText.json([Broken()])), .json("a", Double.nan),
-        ]
-        for query in queries {
-            let error = #expect(throws: ApiConnectorError.self) {
-                try others.request(at: ConstructsRouter(.delete, "/items", query: [query]))
-            }
-            #expect(error?.kind == .encodingFailed)
-            #expect(error?.detail == "the value of its query item a \(Self.cause)")
-        }
-        let whole = #expect(throws: ApiConnectorError.self) {
-            try others.request(at: ConstructsRouter(.delete, "/items", query: [.whole(Broken())]))
-        }
-        #expect(whole?.kind == .encodingFailed)
-        #expect(whole?.detail == "its query \(Self.cause)")
-        let headers: [(HeaderPart, String)] = [
-            (.field("a", Broken()), "header field"), (.field("a", json: Broken()), "header field"),
-            (.cookie("a", Broken()), "cookie"), (.cookie("a", json: Broken()), "cookie"),
-        ]
-        for (header, name) in headers {
-            let error = #expect(throws: ApiConnectorError.self) {
-                try others.request(at: ConstructsRouter(.delete, "/items", headers: [header]))
-            }
-            #expect(error?.kind == .encodingFailed)
-            #expect(error?.detail == "the value of its \(name) a \(Self.cause)")
-        }
-    }
-
-    private static let cause =
-        "does not encode: a value of type Double: Unable to encode Double.nan directly in JSON"
-
-    @Test func aValueInAPathThatDoesNotEncodeFailsTheCall() {
-        let others = connection(ConstructsRouter.self)
-        let paths: [RoutePath] = [
-            "/items/\(json: Broken())", "/items/a\(json: Broken())b", "/items/\(simple: Broken())",
-            "/items/\(label: Broken())", "/items/\(matrix: Broken(), "a")/b", "\(simple: Broken())",
-        ]
-        for path in paths {
-            let error = #expect(throws: ApiConnectorError.self) {
-                try others.request(at: ConstructsRouter(.delete, path))
-            }
-            #expect(error?.kind == .encodingFailed)
-            #expect(error?.detail == "a value in its path \(Self.cause)")
-        }
-    }
-
-    @Test func aPartOfAFormThatDoesNotEncodeFailsTheCall() async {
-        let others = connection(ConstructsRouter.self)
-        var form = FormParts()
-        form.add(text: "a", Broken())
-        let route = ConstructsRouter(.post, "/items", body: .multipart(form.parts))
-        let error = await #expect(throws: ApiConnectorError.self) { try await others.string(at: route) }
-        #expect(error?.kind == .encodingFailed)
-    }
-
     @Test func anOperationThatWantsTwoCredentialsGetsBoth() async throws {
         let spy = Spy()
         let credentials = ConstructsCredentials(

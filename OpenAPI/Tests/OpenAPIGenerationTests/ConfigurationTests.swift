@@ -183,8 +183,8 @@ struct ConfigurationTests {
         #expect(text("ShopModels/Models/Models.swift").contains("struct Part:"))
         #expect(text("ShopA/Routers/ARouter.swift").contains("\npackage import ShopModels\n"))
         #expect(text("ShopOthers/Routers/BRouter.swift").contains("\npackage import ShopModels\n"))
-        #expect(text("ShopModels/ShopCredentials.swift").contains("package static let token"))
-        #expect(!text("ShopModels/Support/RouteSupport.swift").contains("<" + "shared>"))
+        #expect(text("ShopModels/ShopCredentials.swift").contains(#"["token": token]"#))
+        #expect(text("ShopOthers/Routers/BRouter.swift").contains(#"security: [["token"]]"#))
         #expect(result.files.allSatisfy { $0.name.hasPrefix("Shop") && $0.name.contains("/") })
     }
 

@@ -36,8 +36,7 @@ func document(schemas: String) -> String {
 }
 
 extension Generator.Result {
-    /// The code without the support files that every client has.
-    var code: String { files.filter { !$0.name.hasPrefix("Support/") }.map(\.text).joined() }
+    var code: String { files.map(\.text).joined() }
 
     var sentences: [String] { warnings.map(\.sentence) }
 }

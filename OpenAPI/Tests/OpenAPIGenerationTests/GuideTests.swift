@@ -17,11 +17,11 @@ private let hasGuide = FileManager.default.fileExists(
     atPath: root.appending(path: "Scripts/split").path(percentEncoded: false)
 )
 
-/// Tests that the tables of the guide "From an OpenAPI document" are complete.
+/// Tests that the tables of the guide "From an OpenAPI document" are complete, and that the generator knows the library.
 @Suite(.enabled(if: hasGuide, "The guide is in the library's repository, which is not around this package."))
 struct GuideTests {
     private static var file: URL {
-        root.appending(path: "Sources/ApiConnector/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
+        root.appending(path: "Sources/ApiConnectorOpenAPI/Documentation.docc/Guides/FromAnOpenAPIDocument.md")
     }
 
     private func guide() throws -> String {
@@ -57,6 +57,15 @@ struct GuideTests {
         for keyword in SchemaReader.unsupported.keys { #expect(warned.contains("`\(keyword)`"), "\(keyword)") }
         let others = schemas.map { $0[1] + $0[3] }.joined()
         for keyword in SchemaReader.supported { #expect(others.contains("`\(keyword)`"), "\(keyword)") }
+    }
+
+    /// A generated type with such a name would shadow the library's type in generated code.
+    @Test func noGeneratedTypeHasTheNameOfATypeOfTheLibrary() throws {
+        let listing = try String(contentsOf: root.appending(path: "API/ApiConnectorOpenAPI.txt"), encoding: .utf8)
+        let types = listing.matches(of: #/(?m)^(\w+): (?:[@a-zA-Z]+ )*(?:struct|class|enum|protocol|typealias) /#)
+        let names = Set(types.map { String($0.1) })
+        #expect(names.contains("OperationRouter"))
+        #expect(names == ReservedNames.support)
     }
 
     @Test func theTableListsEachSetting() throws {

@@ -107,12 +107,14 @@ struct SchemaTests {
             D: { type: object, properties: { x: { type: string } } }
             """
         let code = try generated(document(schemas: schemas)).code
-        #expect(code.contains("if decoder.has(\"x\", \"y\"), let value = try? B(from: decoder) {"), "\(code)")
+        #expect(code.contains("if decoder.hasMembers(\"x\", \"y\"), let value = try? B(from: decoder) {"), "\(code)")
         #expect(
-            code.contains("} else if decoder.has(\"x\"), !decoder.has(\"y\"), let value = try? C(from: decoder) {")
+            code.contains(
+                "} else if decoder.hasMembers(\"x\"), !decoder.hasMembers(\"y\"), let value = try? C(from: decoder) {"
+            )
         )
         // It has a property for `x`, so it does not lose it.
-        #expect(code.contains("} else if !decoder.has(\"y\"), let value = try? D(from: decoder) {"))
+        #expect(code.contains("} else if !decoder.hasMembers(\"y\"), let value = try? D(from: decoder) {"))
     }
 
     @Test func aTagThatTellsNothingApartIsWarnedOfAndKeptAsJSON() throws {
@@ -139,6 +141,24 @@ struct SchemaTests {
         #expect(code.contains("static let `true` = Self(\"true\")"))
         #expect(code.contains("var b: Bool?"))
         #expect(code.contains("var n: Bool?"))
+    }
+
+    @Test func nullIsAValueOfAnOptionalMemberOfAnyType() throws {
+        let code = try generated(document(schemas: "A: { type: object, properties: { any: {}, b: { type: string } } }"))
+            .code
+        #expect(
+            code.contains(
+                """
+                        if object.contains(.any) {
+                            any = try object.decode(JSONValue.self, forKey: .any)
+                        }
+                        b = try object.decodeIfPresent(String.self, forKey: .b)
+                """
+            ),
+            "\(code)"
+        )
+        #expect(code.contains("init(any: JSONValue? = nil, b: String? = nil) {"))
+        #expect(code.contains("case any, b\n"))
     }
 
     @Test func heirsInOtherFilesAreAlternativesOfTheirBase() throws {

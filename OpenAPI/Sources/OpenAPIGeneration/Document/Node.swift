@@ -5,6 +5,9 @@
 /// A value of a JSON or YAML document, and its place.
 ///
 /// Members keep their order, and numbers keep their text.
+///
+/// ApiConnectorContracts reads documents with its own model, whose values are `JSONValue` without order and place. A
+/// user's tests would compile this one, which needs readers for JSON and YAML, for nothing.
 public final class Node {
     /// The content of a node.
     public enum Content {

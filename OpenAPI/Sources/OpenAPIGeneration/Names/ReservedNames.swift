@@ -13,14 +13,27 @@ enum ReservedNames {
     static let imported: Set<String> = names(in: apiConnector)
         .union(["Data", "Date", "Decimal", "URL", "URLComponents", "UUID"])
 
+    /// The names of the types of ApiConnectorOpenAPI, which generated code uses.
+    static let support: Set<String> = [
+        "DateTime", "Day", "DecimalText", "FormFile", "FormParts", "FormValue", "Indirect", "Nullable", "OpenEnum",
+        "OperationCredentials", "OperationRouter", "ParameterText", "ParameterValue", "RequestModel", "ResponseModel",
+        "RouteParts",
+    ]
+
+    /// The names of the type parameters and associated types that are in scope where generated code uses models.
+    static let parameters: Set<String> = [
+        "Router", "Value", "Page", "RawValue", "EnvironmentType", "EnvelopeType", "PathType", "QueryType",
+        "MethodType", "HeadersType", "BodyType",
+    ]
+
     private static func names(in text: String) -> Set<String> {
         Set(text.split { $0 == " " || $0 == "\n" }.map(String.init))
     }
 
     private static let swift = """
         Actor AdditiveArithmetic AffineTransform AlignmentOptions Any AnyBidirectionalCollection AnyClass AnyCollection
-        AnyHashable AnyIndex AnyIterator AnyKeyPath AnyObject AnyRandomAccessCollection AnySequence ApiConnector Array
-        ArrayLiteralConvertible ArraySlice AsyncIteratorProtocol AsyncSequence AsyncStream AsyncThrowingStream
+        AnyHashable AnyIndex AnyIterator AnyKeyPath AnyObject AnyRandomAccessCollection AnySequence ApiConnector
+        ApiConnectorOpenAPI Array ArrayLiteralConvertible ArraySlice AsyncIteratorProtocol AsyncSequence AsyncStream AsyncThrowingStream
         AttributeContainer AttributeDynamicLookup AttributeScope AttributeScopeCodableConfiguration AttributeScopes
         AttributedString AttributedStringAttributeMutation AttributedStringKey AttributedStringProtocol
         AttributedSubstring BidirectionalCollection BidirectionalIndexable BidirectionalSlice BinaryFloatingPoint

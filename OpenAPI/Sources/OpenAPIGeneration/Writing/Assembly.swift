@@ -38,7 +38,7 @@ struct Assembly {
         routerWriter = RouterWriter(
             configuration: configuration,
             apiName: apiName,
-            schemeNames: server.schemeNames,
+            hasSecurity: server.hasSecurity,
             defaultSecurity: security ?? []
         )
         modelWriter = ModelWriter(configuration: configuration)
@@ -49,7 +49,7 @@ struct Assembly {
         servers = writer.lines.joined(separator: "\n")
         writer = SourceWriter()
         if server.hasSecurity {
-            try server.writeCredentials((security ?? []).map(routerWriter.requirement), to: &writer)
+            try server.writeCredentials((security ?? []).map(RouterWriter.requirement), to: &writer)
         }
         credentials = writer.lines.joined(separator: "\n")
         self.modules = modules
@@ -58,20 +58,13 @@ struct Assembly {
             return
         }
         let models = schemas.declarations.filter { $0.parent == nil && modules.folder(of: $0) == modules.sharedFolder }
-        sharedNames = Generator.supportNames.union(models.map(\.name))
-            .union(["\(apiName)Server", "\(apiName)Credentials"])
+        sharedNames = Set(models.map(\.name)).union(["\(apiName)Server", "\(apiName)Credentials"])
     }
 
     func files(_ onProgress: (Stage) -> Void) -> [Generator.File] {
         onProgress(.source(1))
         let shared = modules.sharedFolder
-        var files = [
-            file(shared + "\(apiName)Server", servers),
-            file(shared + "Support/RouteSupport", support(SupportSource.routes + "\n\n" + SupportSource.parameters)),
-            file(shared + "Support/ModelSupport", support(SupportSource.models)),
-            file(shared + "Support/DateSupport", support(SupportSource.dates)),
-            file(shared + "Support/FormSupport", support(SupportSource.forms)),
-        ]
+        var files = [file(shared + "\(apiName)Server", servers, usesSupport: false)]
         if !credentials.isEmpty { files.append(file(shared + "\(apiName)Credentials", credentials)) }
         let used = schemas.declarations.filter { $0.parent == nil && !$0.usage.isEmpty && !$0.isOpaque }
         files += self.files(of: used.filter { $0.owner == nil }, named: "Models/Models")
@@ -109,16 +102,17 @@ struct Assembly {
         return writer.lines.count + 1
     }
 
-    private func file(_ name: String, _ text: String) -> Generator.File {
-        var access = ""
-        if configuration.access != .internal {
+    private func file(_ name: String, _ text: String, usesSupport: Bool = true) -> Generator.File {
+        let words = configuration.access == .internal ? [] : wordsOfDeclarations(in: text)
+        /// The line that imports a module; public if a public declaration uses one of its names.
+        func line(_ module: String, _ names: Set<String>) -> String {
             // The compiler warns of a public import that no public declaration needs.
-            if !wordsOfDeclarations(in: text).isDisjoint(with: ReservedNames.imported) {
-                access = configuration.access.rawValue + " "
-            }
+            (words.isDisjoint(with: names) ? "" : configuration.access.rawValue + " ") + "import \(module)\n"
         }
-        let whole = header + access + "import ApiConnector\n" + sharedImport(name, text) + "\n" + text + "\n"
-        return Generator.File(name: name + ".swift", text: whole)
+        var imports = line("ApiConnector", ReservedNames.imported)
+        if usesSupport { imports += line("ApiConnectorOpenAPI", ReservedNames.support) }
+        if let shared = modules.shared, !name.hasPrefix(modules.sharedFolder) { imports += line(shared, sharedNames) }
+        return Generator.File(name: name + ".swift", text: header + imports + "\n" + text + "\n")
     }
 
     /// The words of the declarations that other modules can use, without comments, bodies and default values.
@@ -147,21 +141,6 @@ struct Assembly {
             words.formUnion(declaration.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
         }
         return words
-    }
-
-    /// The line that imports the shared module; empty for a file of the shared module, and if there is only one module.
-    private func sharedImport(_ name: String, _ text: String) -> String {
-        guard let shared = modules.shared, !name.hasPrefix(modules.sharedFolder) else { return "" }
-        let isPublic = !wordsOfDeclarations(in: text).isDisjoint(with: sharedNames)
-        return (isPublic ? configuration.access.rawValue + " " : "") + "import \(shared)\n"
-    }
-
-    private func support(_ text: String) -> String {
-        let access = configuration.access == .internal ? "" : configuration.access.rawValue + " "
-        return text.replacing("<public>", with: access).replacing(
-            "<shared>",
-            with: modules.shared == nil ? "" : "package "
-        )
     }
 
     private func text(of declaration: Declaration) -> String {

@@ -45,7 +45,7 @@ extension ModelWriter {
                 writeChain(union.isOpen ? others : union.cases, union.isOpen, scope, &writer)
                 return
             }
-            writer.line("switch decoder.tag(\(PlainText.literal(tag))) {")
+            writer.line("switch decoder.memberText(\(PlainText.literal(tag))) {")
             for arm in arms {
                 if arm.cases.count == 1 {
                     write(arm.values, union.cases[arm.cases[0]], scope, &writer)
@@ -90,7 +90,7 @@ extension ModelWriter {
                 writeChain(variants.sorted { Self.isTried($0, before: $1) }, true, scope, &writer)
                 return
             }
-            writer.line("switch decoder.tag(\(PlainText.literal(second))) {")
+            writer.line("switch decoder.memberText(\(PlainText.literal(second))) {")
             for variant in variants {
                 guard case .declared(let declared) = variant.type else { continue }
                 let values = declared.structure?.properties.first { $0.key == second }?.values ?? []
@@ -120,8 +120,8 @@ extension ModelWriter {
         var head = "if"
         for variant in tried {
             let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
-            var parts = variant.required.isEmpty ? [] : ["decoder.has(\(members))"]
-            parts += Self.missingMembers(of: variant, cases).map { "!decoder.has(\($0))" }
+            var parts = variant.required.isEmpty ? [] : ["decoder.hasMembers(\(members))"]
+            parts += Self.missingMembers(of: variant, cases).map { "!decoder.hasMembers(\($0))" }
             parts.append("let value = try? \(reading(variant, scope))")
             writer.condition(head, parts)
             writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }

@@ -92,10 +92,13 @@ struct ModelWriter {
                 writer.line("\(access)var additionalProperties: [String: \(code)] = [:]")
             }
             // The compiler does not synthesize a memberwise initializer next to `init(from:)`.
-            let hasDecoding = structure.additional != nil && !isForm
-            if !access.isEmpty || hasDecoding { writeInitializer(fields, structure.additional, declaration, &writer) }
-            if !isForm { writeKeys(fields, structure, &writer) }
-            if structure.additional != nil, !isForm { writeCoding(fields, usage, &writer) }
+            let isDecoded = configuration.isAlwaysCodable || usage.contains(.response)
+            let hasCoding =
+                !isForm && (structure.additional != nil || (isDecoded && fields.contains(where: \.keepsNull)))
+            if !access.isEmpty || hasCoding { writeInitializer(fields, structure.additional, declaration, &writer) }
+            if !isForm { writeKeys(fields, structure, hasCoding, &writer) }
+            if hasCoding, isDecoded { writeDecoding(fields, structure.additional, &writer) }
+            if hasCoding, structure.additional != nil { writeEncoding(fields, usage, &writer) }
             if usage.contains(.form) { writeParts(fields, structure.additional?.type, &writer) }
             writeNested(declaration, &writer)
         }
@@ -106,6 +109,9 @@ struct ModelWriter {
         let code: String
         let initial: String
         let isOptional: Bool
+
+        /// Whether null is a value of the member, which the standard decoding reads as a missing member.
+        var keepsNull: Bool { isOptional && property.type.type.isJSON }
     }
 
     private func fields(of structure: Structure, _ declaration: Declaration) -> [Field] {
@@ -230,9 +236,14 @@ struct ModelWriter {
         writer.line("}")
     }
 
-    private func writeKeys(_ fields: [Field], _ structure: Structure, _ writer: inout SourceWriter) {
+    private func writeKeys(
+        _ fields: [Field],
+        _ structure: Structure,
+        _ hasCoding: Bool,
+        _ writer: inout SourceWriter
+    ) {
         let isPlain = fields.allSatisfy { $0.property.key == $0.property.name }
-        if isPlain, structure.additional == nil { return }
+        if isPlain, !hasCoding { return }
         if fields.isEmpty { return }
         writer.blank()
         let iterable = structure.additional == nil ? "" : ", CaseIterable"
@@ -256,36 +267,41 @@ struct ModelWriter {
         }
     }
 
-    private func writeCoding(_ fields: [Field], _ usage: Usage, _ writer: inout SourceWriter) {
-        let isAll = configuration.isAlwaysCodable
-        if isAll || usage.contains(.response) {
-            writer.blank()
-            if !access.isEmpty { writer.line("/// Reads all members.") }
-            writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
-                if !fields.isEmpty { writer.line("let object = try decoder.container(keyedBy: CodingKeys.self)") }
-                for field in fields {
-                    let name = Identifier.escaped(field.property.name)
-                    let own = Self.member(field.property.name)
-                    let type = field.isOptional ? String(field.code.dropLast()) : field.code
-                    let function = field.isOptional ? "decodeIfPresent" : "decode"
-                    writer.line("\(own) = try object.\(function)(\(type).self, forKey: .\(name))")
+    private func writeDecoding(_ fields: [Field], _ additional: OptionalType?, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Reads all members.") }
+        writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
+            if !fields.isEmpty { writer.line("let object = try decoder.container(keyedBy: CodingKeys.self)") }
+            for field in fields {
+                let name = Identifier.escaped(field.property.name)
+                let own = Self.member(field.property.name)
+                let type = field.isOptional ? String(field.code.dropLast()) : field.code
+                let function = field.isOptional && !field.keepsNull ? "decodeIfPresent" : "decode"
+                let line = "\(own) = try object.\(function)(\(type).self, forKey: .\(name))"
+                if field.keepsNull {
+                    writer.block("if object.contains(.\(name))") { $0.line(line) }
+                } else {
+                    writer.line(line)
                 }
-                let known = fields.isEmpty ? "[]" : "Set(CodingKeys.allCases.map(\\.rawValue))"
-                writer.line("additionalProperties = try decoder.additional(besides: \(known))")
             }
+            guard additional != nil else { return }
+            let known = fields.isEmpty ? "[]" : "Set(CodingKeys.allCases.map(\\.rawValue))"
+            writer.line("additionalProperties = try decoder.additionalMembers(besides: \(known))")
         }
-        if isAll || !usage.isDisjoint(with: [.request, .parameter]) {
-            writer.blank()
-            if !access.isEmpty { writer.line("/// Writes all members.") }
-            writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
-                if !fields.isEmpty { writer.line("var object = encoder.container(keyedBy: CodingKeys.self)") }
-                for field in fields {
-                    let name = Identifier.escaped(field.property.name)
-                    let function = field.isOptional ? "encodeIfPresent" : "encode"
-                    writer.line("try object.\(function)(\(Self.member(field.property.name)), forKey: .\(name))")
-                }
-                writer.line("try encoder.encode(additional: additionalProperties)")
+    }
+
+    private func writeEncoding(_ fields: [Field], _ usage: Usage, _ writer: inout SourceWriter) {
+        guard configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter]) else { return }
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Writes all members.") }
+        writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
+            if !fields.isEmpty { writer.line("var object = encoder.container(keyedBy: CodingKeys.self)") }
+            for field in fields {
+                let name = Identifier.escaped(field.property.name)
+                let function = field.isOptional ? "encodeIfPresent" : "encode"
+                writer.line("try object.\(function)(\(Self.member(field.property.name)), forKey: .\(name))")
             }
+            writer.line("try encoder.encode(additionalMembers: additionalProperties)")
         }
     }
 

@@ -58,10 +58,10 @@ struct Planner {
         return router
     }
 
-    /// A type name that neither the support files nor a library use.
+    /// A type name that no library uses.
     private static func routerName(_ name: String) -> String {
         let wanted = name + "Router"
-        let isTaken = Generator.supportNames.contains(wanted) || ReservedNames.types.contains(wanted)
+        let isTaken = ReservedNames.support.contains(wanted) || ReservedNames.types.contains(wanted)
         return isTaken ? name + "TagRouter" : wanted
     }
 

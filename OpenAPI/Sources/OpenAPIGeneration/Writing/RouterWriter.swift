@@ -6,8 +6,8 @@
 struct RouterWriter {
     let configuration: Configuration
     let apiName: String
-    /// The names of security schemes as code.
-    let schemeNames: [String: String]
+    /// Whether the document has security schemes.
+    let hasSecurity: Bool
     /// The security of operations that do not declare their own.
     let defaultSecurity: [[String]]
 
@@ -161,15 +161,15 @@ struct RouterWriter {
         }
         if !headers.isEmpty { arguments.append(.list("headers: ", headers)) }
         if let body = function.arguments.compactMap({ bodyCode($0) }).first { arguments.append(.text("body: " + body)) }
-        if !schemeNames.isEmpty, let security = operation.security, security != defaultSecurity {
-            arguments.append(.list("security: ", security.map { requirement($0) }))
+        if hasSecurity, let security = operation.security, security != defaultSecurity {
+            arguments.append(.list("security: ", security.map(Self.requirement)))
         }
         writer.call(function.isRoute ? "Self" : ".init", arguments)
     }
 
     /// The schemes of one alternative, as code.
-    func requirement(_ schemes: [String]) -> String {
-        "[" + schemes.map { "." + Identifier.escaped(schemeNames[$0] ?? "value") }.joined(separator: ", ") + "]"
+    static func requirement(_ schemes: [String]) -> String {
+        "[" + schemes.map(PlainText.literal).joined(separator: ", ") + "]"
     }
 
     /// The media type of a body whose bytes the caller passes; nil if the caller's body has its own media type.

@@ -10,8 +10,8 @@ extension ServerWriter {
     var hasSecurity: Bool { !schemes.isEmpty }
 
     /// The name of each scheme in the code.
-    var schemeNames: [String: String] {
-        var names: NameSet = ["credential", "source", "sources", "refuse", "name", "init"]
+    private var schemeNames: [String: String] {
+        var names: NameSet = ["credential", "source", "refuse", "name", "init"]
         return Dictionary(uniqueKeysWithValues: schemes.map { ($0.key, names.unique(Identifier.member($0.key))) })
     }
 
@@ -22,21 +22,11 @@ extension ServerWriter {
             let node = try specification.documents.resolved(scheme.value)
             items.append(item(scheme.key, names[scheme.key] ?? "value", node))
         }
-        writer.block("nonisolated extension SecurityScheme") { writer in
-            for item in items {
-                // Routers in other modules use these constants.
-                let access = configuration.modules.isEmpty ? "" : "package "
-                writer.line(
-                    "\(access)static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))"
-                )
-            }
-        }
-        writer.blank()
         writer.documentation(
             "Adds the credentials that the document requires: `authenticating(by: \(apiName)Credentials(…))`."
         )
         writer.block("\(access)struct \(apiName)Credentials: CredentialSource") { writer in
-            writer.line("private let sources: [SecurityScheme: any CredentialSource]")
+            writer.line("private let source: OperationCredentials")
             writer.blank()
             writer.documentation(
                 "Takes one source per security scheme; a scheme whose source is nil is not used."
@@ -49,15 +39,14 @@ extension ServerWriter {
             }
             writer.call("\(access)init", arguments, " {")
             writer.indented { writer in
-                writer.line("var sources: [SecurityScheme: any CredentialSource] = [:]")
-                for item in items {
-                    let name = Identifier.escaped(item.name)
-                    writer.line("sources[.\(name)] = \(name)")
-                }
-                writer.line("self.sources = sources")
+                let sources = items.map { "\(PlainText.literal($0.key)): \(Identifier.escaped($0.name))" }
+                writer.call(
+                    "source = OperationCredentials",
+                    [.list("", sources), .list("security: ", defaultSecurity)]
+                )
             }
             writer.line("}")
-            writeLookUp(defaultSecurity, &writer)
+            writeLookUp(&writer)
             for item in items where !item.factory.isEmpty {
                 writer.blank()
                 for line in item.factory { writer.line(line) }
@@ -65,36 +54,17 @@ extension ServerWriter {
         }
     }
 
-    private func writeLookUp(_ defaultSecurity: [String], _ writer: inout SourceWriter) {
+    private func writeLookUp(_ writer: inout SourceWriter) {
         writer.blank()
         writer.line(
             "/// The credentials of the operation's first alternative for which all sources exist; nil without one."
         )
         writer.block(
             "\(access)func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?"
-        ) { writer in
-            writer.line("guard let route = request.route as? any OperationRouter else { return nil }")
-            writer.line("for schemes in route.parts.security ?? [\(defaultSecurity.joined(separator: ", "))] {")
-            writer.indented { writer in
-                writer.line("let found = schemes.compactMap { sources[$0] }")
-                writer.line("guard !found.isEmpty, found.count == schemes.count else { continue }")
-                writer.line("var credentials: [ApiCredential] = []")
-                writer.line("for source in found {")
-                writer.line("    guard let credential = try await source.credential(for: request) else { return nil }")
-                writer.line("    credentials.append(credential)")
-                writer.line("}")
-                writer.line("return credentials.count == 1 ? credentials[0] : .all(credentials)")
-            }
-            writer.line("}")
-            writer.line("return nil")
-        }
+        ) { $0.line("try await source.credential(for: request)") }
         writer.blank()
         writer.line("/// Passes the refused credential to every source.")
-        writer.block("\(access)func refuse(_ credential: ApiCredential)") { writer in
-            writer.line("for part in credential.parts {")
-            writer.line("    for source in sources.values { source.refuse(part) }")
-            writer.line("}")
-        }
+        writer.block("\(access)func refuse(_ credential: ApiCredential)") { $0.line("source.refuse(credential)") }
     }
 
     private func item(

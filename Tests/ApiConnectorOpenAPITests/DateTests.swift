@@ -3,9 +3,10 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorOpenAPI
 import Testing
 
-/// A generated `DateTime` reads and writes `date-time` of RFC 3339, and a `Day` its `full-date`, and nothing else.
+/// A `DateTime` reads and writes `date-time` of RFC 3339, and a `Day` its `full-date`, and nothing else.
 struct DateTests {
     private func read<Value: Decodable>(_ text: String, as type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: JSONEncoder().encode(text))
@@ -23,7 +24,7 @@ struct DateTests {
             ("2026-02-28T10:00:00.500000000000000000000000000000001Z", 1_772_272_800.5),
             ("2026-02-27T23:30:00-10:30", 1_772_272_800), ("2024-02-29T00:00:00Z", 1_709_164_800),
             ("2016-12-31T23:59:60Z", 1_483_228_800), ("2016-12-31T15:59:60.5-08:00", 1_483_228_800.5),
-            ("0000-01-01T00:00:00Z", -62_167_219_200), ("9999-12-31T23:59:59Z", 253_402_300_799),
+            ("0000-01-01T00:00:00Z", -62_167_219_200.0), ("9999-12-31T23:59:59Z", 253_402_300_799.0),
         ] as [(String, Double)]
     )
     func dateTimesAreRead(_ text: String, _ seconds: Double) throws {
@@ -115,5 +116,21 @@ struct DateTests {
         #expect(days.reversed().sorted() == days)
         for (left, right) in zip(days, days.dropFirst()) { #expect(left < right && !(right < left)) }
         #expect(!(days[0] < days[0]))
+    }
+
+    @Test(arguments: ["12 apples", "1,234.50", "", "1e", "--1", "0x10"])
+    func aTextThatOnlyStartsWithANumberIsNoDecimal(_ text: String) {
+        #expect(DecimalText(text) == nil)
+        #expect(throws: DecodingError.self) { try read(text, as: DecimalText.self) }
+    }
+
+    @Test(arguments: ["12": "12", "-1.50": "-1.5", "+3": "3", ".5": "0.5", "1e3": "1000"])
+    func aDecimalTextIsANumber(_ text: String, _ number: String) throws {
+        #expect(DecimalText(text)?.description == number)
+        #expect(try written(read(text, as: DecimalText.self)) == .string(number))
+    }
+
+    @Test func aDecimalTextIsAlsoReadFromANumber() throws {
+        #expect(try JSONDecoder().decode(DecimalText.self, from: Data("12.50".utf8)).value == 12.5)
     }
 }
