@@ -133,14 +133,18 @@ extension JSONValue: Codable {
             self = .null
         } else if let value = try container.decodeIfShaped(as: String.self) {
             self = .string(value)
-        } else if let value = try Self.descend(decoder, { try container.decodeIfShaped(as: [String: Self].self) }) {
+        } else if let value = try Self.descend({ try container.decodeIfShaped(as: [String: Self].self) }) {
             self = .object(value)
-        } else if let value = try Self.descend(decoder, { try container.decodeIfShaped(as: [Self].self) }) {
+        } else if let value = try Self.descend({ try container.decodeIfShaped(as: [Self].self) }) {
             self = .array(value)
         } else if let value = try container.decodeIfShaped(as: Bool.self) {
             self = .bool(value)
         } else {
-            self = .number(try container.decode(JSONNumber.self))
+            do {
+                self = .number(try container.decode(JSONNumber.self))
+            } catch DecodingError.typeMismatch where Self.depth == Self.maximumTriedDepth {
+                throw Self.tooDeep(decoder)
+            }
         }
     }
 
@@ -153,16 +157,19 @@ extension JSONValue: Codable {
     @TaskLocal private static var depth = 0
 
     /// Decodes one level deeper.
-    private static func descend<Value>(_ decoder: any Decoder, _ decode: () throws -> Value) throws -> Value {
-        guard depth < maximumTriedDepth else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "values are nested deeper than \(maximumTriedDepth) levels"
-                )
+    ///
+    /// Returns nil at the last level, whose values are not containers.
+    private static func descend<Value>(_ decode: () throws -> Value?) throws -> Value? {
+        depth < maximumTriedDepth ? try $depth.withValue(depth + 1, operation: decode) : nil
+    }
+
+    private static func tooDeep(_ decoder: any Decoder) -> DecodingError {
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: decoder.codingPath,
+                debugDescription: "values are nested deeper than \(maximumTriedDepth) levels"
             )
-        }
-        return try $depth.withValue(depth + 1, operation: decode)
+        )
     }
 
     /// Encodes the value.
