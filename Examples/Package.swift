@@ -35,6 +35,7 @@ let package = Package(
                 .product(name: "ApiConnectorTraffic", package: "ApiConnector"),
                 .product(name: "ApiConnectorRecording", package: "ApiConnector"),
                 .product(name: "ApiConnectorContracts", package: "ApiConnector"),
+                .product(name: "ApiConnectorOpenAPI", package: "ApiConnector"),
                 "BlogClient",
             ]
         ),

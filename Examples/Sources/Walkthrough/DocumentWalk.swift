@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnectorContracts
 package import ApiConnector
+import ApiConnectorContracts
+import ApiConnectorOpenAPI
 import ApiConnectorTesting
 import BlogClient
 import Foundation
