@@ -49,3 +49,9 @@ private struct AnyKey: CodingKey {
 
     init(intValue: Int) { stringValue = String(intValue) }
 }
+
+/// A model of a request's body.
+public nonisolated protocol RequestModel: Encodable, Sendable {}
+
+/// A model of a response's body.
+public nonisolated protocol ResponseModel: Decodable, Sendable {}

@@ -49,3 +49,58 @@ extension KeyedDecodingContainer {
         contains(key) ? try decode(type, forKey: key) : nil
     }
 }
+
+/// Stores a value out of line, for a model that contains itself.
+@dynamicMemberLookup
+public indirect enum Indirect<Value> {
+    /// The value.
+    case value(Value)
+
+    /// Wraps a value.
+    public init(_ value: Value) {
+        self = .value(value)
+    }
+
+    /// The value.
+    public var value: Value {
+        switch self {
+        case .value(let value): value
+        }
+    }
+
+    /// A property of the value.
+    public subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
+        value[keyPath: property]
+    }
+}
+
+extension Indirect: Sendable where Value: Sendable {}
+extension Indirect: Equatable where Value: Equatable {}
+extension Indirect: Hashable where Value: Hashable {}
+
+extension Indirect: Encodable where Value: Encodable {
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+}
+
+extension Indirect: Decodable where Value: Decodable {
+    /// Reads the value.
+    public init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
+}
+
+/// A set of values that may grow: values that the document does not list are kept.
+public nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
+where RawValue: CustomStringConvertible & Sendable {
+    /// Makes a value; the document need not list it.
+    init(rawValue: RawValue)
+}
+
+extension OpenEnum {
+    /// Makes a value; the document need not list it.
+    public init(_ rawValue: RawValue) {
+        self.init(rawValue: rawValue)
+    }
+
+    /// The raw value.
+    public var parameterText: ParameterText { .text(rawValue.description) }
+}
